@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "target/target.h"
 
 struct ray_option {
@@ -55,8 +56,5 @@ const struct ray_verb *ray_call_verb(const struct ray_call *call);
 /* The target named by the first operand or -p; with neither, the only node on the machine.
  * Warnings of the target go to stderr. */
 RAY_MUST_USE struct ray_error *ray_call_target(const struct ray_call *call, struct ray_target **ret);
-
-/* Set by SIGINT/SIGTERM; long work looks at it and ends early, with what it has. */
-extern volatile int ray_interrupted;
 
 #endif

@@ -1,0 +1,4 @@
+/* interrupt.c - see interrupt.h. SPDX-License-Identifier: MIT */
+#include "base/interrupt.h"
+
+volatile int ray_interrupted;
