@@ -1,0 +1,400 @@
+/* stop.c - see stop.h. SPDX-License-Identifier: MIT */
+#include "target/stop.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/vec.h"
+
+enum state { NEW, SEIZED, STOPPED, GONE, FAILED };
+
+struct thread {
+	struct ray_stop_thread public;
+	enum state state;
+	int signal; /* on its way when we came: handed on at release */
+};
+
+struct ray_stop {
+	int pid;
+	RAY_VEC(struct thread) threads;
+	struct ray_stop_thread *list; /* what ray_stop_threads() shows */
+	uint64_t begun_ns, ended_ns, deadline_ns;
+	bool released;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static struct thread *find(const struct ray_stop *s, int tid)
+{
+	for (size_t i = 0; i < s->threads.n; i++)
+		if (s->threads.at[i].public.tid == tid)
+			return &s->threads.at[i];
+	return NULL;
+}
+
+static bool is_zombie(int pid, int tid)
+{
+	char path[64], text[512], *p;
+	ray_auto_file FILE *f = NULL;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	f = fopen(path, "re");
+	if (!f)
+		return true;
+	n = fread(text, 1, sizeof(text) - 1, f);
+	text[n] = '\0';
+	p = strrchr(text, ')');
+	return !p || (p[1] == ' ' && (p[2] == 'Z' || p[2] == 'X'));
+}
+
+/* Adds the threads that are not known yet; counts them in *added. */
+static struct ray_error *list_threads(struct ray_stop *s, size_t *added)
+{
+	struct thread t = { .state = NEW };
+	struct dirent *e;
+	char path[32];
+	DIR *dir;
+
+	*added = 0;
+	snprintf(path, sizeof(path), "/proc/%d/task", s->pid);
+	dir = opendir(path);
+	if (!dir)
+		return ray_error_new(RAY_FAILED, "no process with pid %d", s->pid);
+	while ((e = readdir(dir))) {
+		t.public.tid = atoi(e->d_name);
+		if (t.public.tid <= 0 || find(s, t.public.tid))
+			continue;
+		if (!ray_vec_push(&s->threads, t)) {
+			closedir(dir);
+			return &ray_enomem;
+		}
+		++*added;
+	}
+	closedir(dir);
+	return NULL;
+}
+
+static void fail(struct thread *t, enum state state, const char *note)
+{
+	t->state = state;
+	t->public.note = note;
+}
+
+/* Seizing does not stop anything yet: it is done for all threads before the pause begins. */
+static struct ray_error *seize(struct ray_stop *s, struct thread *t)
+{
+	char what[64];
+	int e;
+
+	if (!ptrace(PTRACE_SEIZE, t->public.tid, NULL, NULL)) {
+		t->state = SEIZED;
+		return NULL;
+	}
+	e = errno;
+	if (e == ESRCH || is_zombie(s->pid, t->public.tid)) {
+		fail(t, GONE, "it ended");
+		return NULL;
+	}
+	if (t->public.tid != s->pid) {
+		fail(t, FAILED, "no permission to stop it");
+		return NULL;
+	}
+	snprintf(what, sizeof(what), "cannot stop process %d", s->pid);
+	return ray_stop_denied(s->pid, e, what);
+}
+
+/* Takes note of one wait status. False if it is no stop (the thread was only continued). */
+static bool settle(struct thread *t, int status)
+{
+	if (WIFEXITED(status) || WIFSIGNALED(status)) {
+		fail(t, GONE, "it ended");
+		return true;
+	}
+	if (!WIFSTOPPED(status))
+		return false;
+	t->state = STOPPED;
+	t->public.stopped = true;
+	t->public.note = NULL;
+	if (status >> 16 == PTRACE_EVENT_STOP)
+		t->public.was_stopped = WSTOPSIG(status) != SIGTRAP;
+	else
+		t->signal = WSTOPSIG(status);
+	return true;
+}
+
+/* One look at a thread that has not stopped yet. */
+static bool poll_thread(struct thread *t)
+{
+	int status, r;
+
+	do
+		r = waitpid(t->public.tid, &status, __WALL | WNOHANG);
+	while (r < 0 && errno == EINTR);
+	if (r == t->public.tid)
+		return settle(t, status);
+	if (r < 0) {
+		fail(t, GONE, "it ended");
+		return true;
+	}
+	return false;
+}
+
+static size_t poll_all(struct ray_stop *s, bool *progress)
+{
+	size_t waiting = 0;
+
+	for (size_t i = 0; i < s->threads.n; i++) {
+		struct thread *t = &s->threads.at[i];
+
+		if (t->state != SEIZED)
+			continue;
+		if (poll_thread(t))
+			*progress = true;
+		else
+			waiting++;
+	}
+	return waiting;
+}
+
+/* An idle thread stops within microseconds, so look often at first; give the processor away between
+ * looks, since the thread may need this very one to get to its stop. */
+static void wait_stopped(struct ray_stop *s)
+{
+	struct timespec nap = { .tv_nsec = 50000 };
+	unsigned spins = 0;
+	bool progress;
+
+	for (;;) {
+		progress = false;
+		if (!poll_all(s, &progress))
+			return;
+		if (progress)
+			continue;
+		if (now_ns() > s->deadline_ns)
+			break;
+		if (spins++ < 200)
+			sched_yield();
+		else
+			nanosleep(&nap, NULL);
+	}
+	for (size_t i = 0; i < s->threads.n; i++)
+		if (s->threads.at[i].state == SEIZED)
+			s->threads.at[i].public.note = "it did not stop in time (uninterruptible sleep?)";
+}
+
+/* Seizes and stops what the last listing brought. */
+static struct ray_error *stop_new(struct ray_stop *s)
+{
+	struct ray_error *err;
+
+	for (size_t i = 0; i < s->threads.n; i++) {
+		if (s->threads.at[i].state != NEW)
+			continue;
+		err = seize(s, &s->threads.at[i]);
+		if (err)
+			return err;
+	}
+	if (!s->begun_ns)
+		s->begun_ns = now_ns();
+	for (size_t i = 0; i < s->threads.n; i++)
+		if (s->threads.at[i].state == SEIZED)
+			ptrace(PTRACE_INTERRUPT, s->threads.at[i].public.tid, NULL, NULL);
+	wait_stopped(s);
+	return NULL;
+}
+
+static int by_tid(const void *a, const void *b)
+{
+	const struct thread *x = a, *y = b;
+
+	return (x->public.tid > y->public.tid) - (x->public.tid < y->public.tid);
+}
+
+/* The main thread has the smallest tid but where tids wrapped: it goes first in any case. */
+static struct ray_error *make_list(struct ray_stop *s)
+{
+	size_t n = 0;
+
+	qsort(s->threads.at, s->threads.n, sizeof(*s->threads.at), by_tid);
+	s->list = calloc(s->threads.n, sizeof(*s->list));
+	if (!s->list)
+		return &ray_enomem;
+	for (size_t i = 0; i < s->threads.n; i++)
+		if (s->threads.at[i].public.tid == s->pid)
+			s->list[n++] = s->threads.at[i].public;
+	for (size_t i = 0; i < s->threads.n; i++)
+		if (s->threads.at[i].public.tid != s->pid)
+			s->list[n++] = s->threads.at[i].public;
+	return NULL;
+}
+
+static struct ray_error *check_any(const struct ray_stop *s)
+{
+	const char *note = "it ended";
+
+	for (size_t i = 0; i < s->threads.n; i++) {
+		if (s->threads.at[i].state == STOPPED)
+			return NULL;
+		if (s->threads.at[i].state != GONE)
+			note = s->threads.at[i].public.note;
+	}
+	return ray_error_new(RAY_FAILED, "cannot stop process %d: %s", s->pid, note);
+}
+
+struct ray_error *ray_stop_all(int pid, unsigned timeout_ms, struct ray_stop **ret)
+{
+	ray_auto(ray_stop, s) = calloc(1, sizeof(*s));
+	struct ray_error *err;
+	size_t added;
+
+	if (!s)
+		return &ray_enomem;
+	s->pid = pid;
+	s->deadline_ns = now_ns() + (uint64_t)timeout_ms * 1000000;
+	err = list_threads(s, &added);
+	/* A thread that still ran may have made another: until a look at all stopped ones finds none. */
+	while (!err && added) {
+		err = stop_new(s);
+		if (!err)
+			err = list_threads(s, &added);
+		if (now_ns() > s->deadline_ns)
+			break;
+	}
+	for (size_t i = 0; i < s->threads.n; i++)
+		if (s->threads.at[i].state == NEW)
+			fail(&s->threads.at[i], FAILED, "it was created while the others were being stopped");
+	if (!err)
+		err = check_any(s);
+	if (!err)
+		err = make_list(s);
+	if (err)
+		return err;
+	*ret = ray_take(s);
+	return NULL;
+}
+
+const struct ray_stop_thread *ray_stop_threads(const struct ray_stop *s, size_t *count_ret)
+{
+	*count_ret = s->threads.n;
+	return s->list;
+}
+
+bool ray_stop_regset(struct ray_stop *s, int tid, unsigned type, void *buffer, size_t *size)
+{
+	struct iovec iov = { buffer, *size };
+	struct thread *t = find(s, tid);
+
+	if (!t || t->state != STOPPED || s->released)
+		return false;
+	if (ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)type, &iov))
+		return false;
+	*size = iov.iov_len;
+	return true;
+}
+
+bool ray_stop_registers(struct ray_stop *s, int tid, struct user_regs_struct *ret)
+{
+	struct user_regs_struct regs;
+	size_t size = sizeof(regs);
+
+	if (!ray_stop_regset(s, tid, NT_PRSTATUS, &regs, &size) || size != sizeof(regs))
+		return false;
+	*ret = regs;
+	return true;
+}
+
+void ray_stop_release(struct ray_stop *s)
+{
+	if (s->released)
+		return;
+	s->released = true;
+	for (size_t i = 0; i < s->threads.n; i++) {
+		struct thread *t = &s->threads.at[i];
+
+		if (t->state == SEIZED)
+			poll_thread(t);
+		if (t->state == STOPPED)
+			ptrace(PTRACE_DETACH, t->public.tid, NULL, (void *)(intptr_t)t->signal);
+	}
+	s->ended_ns = now_ns();
+}
+
+struct ray_stop_report ray_stop_report(const struct ray_stop *s)
+{
+	struct ray_stop_report r = { .pause_ns = s->ended_ns - s->begun_ns };
+
+	for (size_t i = 0; i < s->threads.n; i++) {
+		if (s->threads.at[i].public.stopped)
+			r.stopped++;
+		else if (s->threads.at[i].state != GONE)
+			r.missed++;
+	}
+	return r;
+}
+
+void ray_stop_free(struct ray_stop *s)
+{
+	if (!s)
+		return;
+	ray_stop_release(s);
+	ray_vec_free(&s->threads);
+	free(s->list);
+	free(s);
+}
+
+struct run {
+	int pid;
+	unsigned timeout_ms;
+	struct ray_error *(*while_stopped)(struct ray_stop *stop, void *arg);
+	void *arg;
+	struct ray_stop_report report;
+	struct ray_error *err;
+};
+
+static void *run_thread(void *arg)
+{
+	ray_auto(ray_stop, s) = NULL;
+	struct run *r = arg;
+
+	r->err = ray_stop_all(r->pid, r->timeout_ms, &s);
+	if (r->err)
+		return NULL;
+	r->err = r->while_stopped(s, r->arg);
+	ray_stop_release(s);
+	r->report = ray_stop_report(s);
+	return NULL;
+}
+
+struct ray_error *ray_stop_run(int pid, unsigned timeout_ms,
+			       struct ray_error *(*while_stopped)(struct ray_stop *stop, void *arg), void *arg,
+			       struct ray_stop_report *ret)
+{
+	struct run r = { .pid = pid, .timeout_ms = timeout_ms, .while_stopped = while_stopped, .arg = arg };
+	pthread_t thread;
+	int e;
+
+	e = pthread_create(&thread, NULL, run_thread, &r);
+	if (e)
+		return ray_error_errno(RAY_FAILED, e, "cannot start a thread");
+	pthread_join(thread, NULL);
+	if (ret)
+		*ret = r.report;
+	return r.err;
+}
