@@ -86,7 +86,7 @@ RAY_MUST_USE struct ray_error *ray_target_refresh(struct ray_target *t);
 const struct ray_module *ray_target_module_at(struct ray_target *t, uint64_t address, uint64_t *vaddr_ret);
 /* The module of one mapping. */
 const struct ray_module *ray_target_map_module(struct ray_target *t, const struct ray_map *map);
-/* Where vaddr of the module lies in the target (its lowest mapping that holds it). */
+/* Where vaddr of the module (its .bss too) lies in the target, by the mapping of its ELF header. */
 bool ray_target_module_address(struct ray_target *t, const struct ray_module *m, uint64_t vaddr, uint64_t *ret);
 /* Opens a path as the target sees it: through /proc/PID/root, or below the sysroot. -1 with errno. */
 int ray_target_open_path(struct ray_target *t, const char *path);

@@ -1,0 +1,65 @@
+/* internal.h - what the kinds of target share; for src/target only.
+ * SPDX-License-Identifier: MIT
+ *
+ * A kind fills struct ray_target with its operations and loads maps and threads; target.c answers
+ * everything else from there. Strings that live as long as the target go into its arena. */
+#ifndef RAY_TARGET_INTERNAL_H
+#define RAY_TARGET_INTERNAL_H
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "target/pins.h"
+#include "target/target.h"
+
+struct ray_target_ops {
+	size_t (*read)(struct ray_target *t, uint64_t address, void *buffer, size_t size);
+	/* Append to t->maps / t->threads, which are empty at the call. Order does not matter. */
+	struct ray_error *(*load_maps)(struct ray_target *t);
+	struct ray_error *(*load_threads)(struct ray_target *t);
+	struct ray_error *(*args)(struct ray_target *t, char **ret, size_t *size_ret);
+	struct ray_error *(*env)(struct ray_target *t, char **ret, size_t *size_ret);
+	/* The ELF file behind a mapping with a path. */
+	struct ray_error *(*open_module)(struct ray_target *t, const struct ray_map *map, struct ray_elf **ret);
+	int (*open_path)(struct ray_target *t, const char *path);
+	const char *(*note)(struct ray_target *t, const char *name); /* NULL: there are never any */
+	/* Reads many ranges in few system calls; NULL: one read() each will do. buffers[i] has room for
+	 * ranges[i].size bytes; done[i] becomes how many were read. */
+	void (*read_many)(struct ray_target *t, const struct ray_range *ranges, unsigned char *const *buffers,
+			  size_t *done, size_t count);
+	void (*close)(struct ray_target *t);
+};
+
+struct ray_target {
+	const struct ray_target_ops *ops;
+	enum ray_target_kind kind;
+	char *name;
+	int pid;
+	int only_tid;
+	int signal;
+	bool force;
+	const char *exe_override; /* --exe, or NULL */
+	const char *sysroot;	  /* --sysroot, or NULL */
+	const char *exe;	  /* "" until known */
+	struct ray_arena *arena;
+	RAY_VEC(struct ray_map) maps;
+	RAY_VEC(struct ray_thread) threads;
+	RAY_VEC(struct module_entry *) modules;
+	RAY_VEC(const char *) warnings; /* NULL-ended by target.c when asked for */
+	struct ray_pins *pins;		/* NULL until something was pinned */
+	void *data;			/* the kind's own */
+};
+
+struct module_entry {
+	struct ray_module module;
+	uint64_t inode;
+	dev_t dev;
+};
+
+/* Called by ray_target_open() once the name was understood. On failure target.c closes t. */
+struct ray_error *ray_process_init(struct ray_target *t, int pid);
+struct ray_error *ray_core_init(struct ray_target *t, const char *path);
+
+/* Adds one sentence to the target's warnings. */
+void ray_target_warn(struct ray_target *t, const char *fmt, ...) RAY_PRINTF(2, 3);
+
+#endif

@@ -1,0 +1,162 @@
+/* pins.c - see pins.h. SPDX-License-Identifier: MIT */
+#include "target/pins.h"
+
+#include <string.h>
+
+#include "base/vec.h"
+
+struct range {
+	uint64_t start;
+	size_t size;
+	unsigned char *bytes;
+};
+
+struct block {
+	uint64_t address;
+	bool dropped;
+	unsigned char *bytes;
+};
+
+struct ray_pins {
+	RAY_VEC(struct range) ranges;
+	RAY_VEC(struct block) blocks;
+	uint32_t *slots; /* index into blocks + 1; open addressing */
+	size_t slot_count;
+};
+
+struct ray_pins *ray_pins_create(void)
+{
+	return calloc(1, sizeof(struct ray_pins));
+}
+
+void ray_pins_free(struct ray_pins *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->ranges.n; i++)
+		free(p->ranges.at[i].bytes);
+	for (size_t i = 0; i < p->blocks.n; i++)
+		free(p->blocks.at[i].bytes);
+	ray_vec_free(&p->ranges);
+	ray_vec_free(&p->blocks);
+	free(p->slots);
+	free(p);
+}
+
+bool ray_pins_add_range(struct ray_pins *p, uint64_t start, unsigned char *bytes, size_t size)
+{
+	if (!ray_vec_push(&p->ranges, (struct range){ start, size, bytes })) {
+		free(bytes);
+		return false;
+	}
+	return true;
+}
+
+static size_t slot_of(const struct ray_pins *p, uint64_t address)
+{
+	return (size_t)((address / RAY_PIN_BLOCK) * 0x9e3779b97f4a7c15ull >> 20) & (p->slot_count - 1);
+}
+
+static void insert(struct ray_pins *p, uint32_t index)
+{
+	size_t s = slot_of(p, p->blocks.at[index].address);
+
+	while (p->slots[s])
+		s = (s + 1) & (p->slot_count - 1);
+	p->slots[s] = index + 1;
+}
+
+static bool rehash(struct ray_pins *p)
+{
+	size_t want = p->slot_count ? p->slot_count * 2 : 1024;
+	uint32_t *slots = calloc(want, sizeof(*slots));
+
+	if (!slots)
+		return false;
+	free(p->slots);
+	p->slots = slots;
+	p->slot_count = want;
+	for (size_t i = 0; i < p->blocks.n; i++)
+		insert(p, (uint32_t)i);
+	return true;
+}
+
+static struct block *find_block(const struct ray_pins *p, uint64_t address)
+{
+	size_t s;
+
+	if (!p->slot_count)
+		return NULL;
+	for (s = slot_of(p, address); p->slots[s]; s = (s + 1) & (p->slot_count - 1)) {
+		struct block *b = &p->blocks.at[p->slots[s] - 1];
+
+		if (b->address == address)
+			return b;
+	}
+	return NULL;
+}
+
+unsigned char *ray_pins_new_block(struct ray_pins *p, uint64_t address)
+{
+	unsigned char *bytes;
+
+	if (find_block(p, address))
+		return NULL;
+	if (p->blocks.n * 2 >= p->slot_count && !rehash(p))
+		return NULL;
+	bytes = malloc(RAY_PIN_BLOCK);
+	if (!bytes)
+		return NULL;
+	if (!ray_vec_push(&p->blocks, (struct block){ address, false, bytes })) {
+		free(bytes);
+		return NULL;
+	}
+	insert(p, (uint32_t)(p->blocks.n - 1));
+	return bytes;
+}
+
+void ray_pins_drop_block(struct ray_pins *p, uint64_t address)
+{
+	struct block *b = find_block(p, address);
+
+	if (b)
+		b->dropped = true;
+}
+
+static size_t from_ranges(const struct ray_pins *p, uint64_t address, void *buffer, size_t size, size_t *gap)
+{
+	for (size_t i = 0; i < p->ranges.n; i++) {
+		const struct range *r = &p->ranges.at[i];
+
+		if (address >= r->start && address - r->start < r->size) {
+			size_t left = r->size - (size_t)(address - r->start);
+
+			if (size > left)
+				size = left;
+			memcpy(buffer, r->bytes + (address - r->start), size);
+			return size;
+		}
+		if (address < r->start && r->start - address < *gap)
+			*gap = (size_t)(r->start - address);
+	}
+	return 0;
+}
+
+size_t ray_pins_read(const struct ray_pins *p, uint64_t address, void *buffer, size_t size, size_t *gap_ret)
+{
+	size_t gap = size, done, in_block = (size_t)(address % RAY_PIN_BLOCK);
+	const struct block *b;
+
+	done = from_ranges(p, address, buffer, size, &gap);
+	if (done)
+		return done;
+	if (gap > RAY_PIN_BLOCK - in_block && p->blocks.n)
+		gap = RAY_PIN_BLOCK - in_block;
+	b = find_block(p, address - in_block);
+	if (!b || b->dropped) {
+		*gap_ret = gap;
+		return 0;
+	}
+	memcpy(buffer, b->bytes + in_block, gap);
+	return gap;
+}

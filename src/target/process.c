@@ -1,0 +1,348 @@
+/* process.c - a running process as a target, read through /proc.
+ * SPDX-License-Identifier: MIT
+ *
+ * Nothing here stops or changes the process (freeze.c does the stopping). Memory is read through
+ * one /proc/PID/mem descriptor: it stays bound to the address space that was opened, so neither a
+ * reused pid nor an exec can make us read somebody else. Files are opened through /proc/PID/root,
+ * which makes containers work from the host. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/uio.h>
+
+#include "base/text.h"
+#include "target/internal.h"
+
+struct process {
+	int mem;  /* /proc/PID/mem */
+	int proc; /* /proc/PID */
+};
+
+static struct process *process_of(struct ray_target *t)
+{
+	return t->data;
+}
+
+/* Reads a whole /proc file; *size_ret excludes the NUL that is added. */
+static struct ray_error *read_proc(struct ray_target *t, const char *name, char **ret, size_t *size_ret)
+{
+	ray_auto_text text = { 0 };
+	ray_auto_fd int fd = openat(process_of(t)->proc, name, O_RDONLY | O_CLOEXEC);
+	char chunk[16384];
+	ssize_t n;
+
+	if (fd < 0)
+		return ray_error_errno(RAY_FAILED, errno, "/proc/%d/%s", t->pid, name);
+	while ((n = read(fd, chunk, sizeof(chunk))) > 0)
+		ray_text_add_bytes(&text, chunk, (size_t)n);
+	if (n < 0)
+		return ray_error_errno(RAY_FAILED, errno, "/proc/%d/%s", t->pid, name);
+	ray_text_add(&text, "");
+	if (text.failed || !text.bytes)
+		return &ray_enomem;
+	*size_ret = text.length;
+	*ret = ray_take(text.bytes);
+	return NULL;
+}
+
+static size_t process_read(struct ray_target *t, uint64_t address, void *buffer, size_t size)
+{
+	unsigned char *out = buffer;
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < size) {
+		n = pread(process_of(t)->mem, out + done, size - done, (off_t)(address + done));
+		if (n <= 0)
+			break;
+		done += (size_t)n;
+	}
+	return done;
+}
+
+/* process_vm_readv stops at the first range it cannot read: that one is skipped and the rest tried again. */
+static void process_read_many(struct ray_target *t, const struct ray_range *ranges, unsigned char *const *buffers,
+			      size_t *done, size_t count)
+{
+	struct iovec local[512], remote[512];
+	size_t i = 0, n, k;
+	ssize_t got;
+
+	while (i < count) {
+		n = count - i < RAY_COUNT(local) ? count - i : RAY_COUNT(local);
+		for (k = 0; k < n; k++) {
+			local[k] = (struct iovec){ buffers[i + k], ranges[i + k].size };
+			remote[k] = (struct iovec){ (void *)(uintptr_t)ranges[i + k].start, ranges[i + k].size };
+			done[i + k] = 0;
+		}
+		got = process_vm_readv(t->pid, local, n, remote, n, 0);
+		for (k = 0; k < n && got > 0; k++) {
+			done[i + k] = (size_t)got < ranges[i + k].size ? (size_t)got : ranges[i + k].size;
+			got -= (ssize_t)done[i + k];
+			if (done[i + k] < ranges[i + k].size)
+				break;
+		}
+		i += k < n ? k + 1 : n;
+	}
+}
+
+/* One line of /proc/PID/maps, cut at its newline. */
+static bool parse_map(struct ray_target *t, char *line, struct ray_map *m)
+{
+	unsigned dev_major, dev_minor;
+	unsigned long long start, end, offset, inode;
+	char mode[5];
+	int path_at = 0;
+
+	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end, mode, &offset, &dev_major, &dev_minor,
+		   &inode, &path_at) < 7)
+		return false;
+	*m = (struct ray_map){ .start = start,
+			       .end = end,
+			       .offset = offset,
+			       .inode = inode,
+			       .dev = makedev(dev_major, dev_minor),
+			       .shared = mode[3] == 's',
+			       .dumped = end - start };
+	m->prot = (mode[0] == 'r' ? PROT_READ : 0) | (mode[1] == 'w' ? PROT_WRITE : 0) | (mode[2] == 'x' ? PROT_EXEC : 0);
+	m->path = path_at && line[path_at] ? ray_arena_strdup(t->arena, line + path_at) : "";
+	return m->path != NULL;
+}
+
+static struct ray_error *process_load_maps(struct ray_target *t)
+{
+	ray_auto_memory char *text = NULL;
+	struct ray_error *err;
+	struct ray_map m;
+	size_t size;
+	char *line, *save = NULL;
+
+	err = read_proc(t, "maps", &text, &size);
+	if (err)
+		return err;
+	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		if (parse_map(t, line, &m) && !ray_vec_push(&t->maps, m))
+			return &ray_enomem;
+	}
+	if (!t->maps.n)
+		return ray_error_new(RAY_NOT_NODE, "has no memory: it is a kernel thread or has just exited");
+	return NULL;
+}
+
+/* comm may hold anything, ')' too: the state follows the last ')'. */
+static bool read_thread(struct ray_target *t, int tid, struct ray_thread *ret)
+{
+	char path[64], stat[512], *open, *close;
+	ssize_t n;
+	size_t length;
+	ray_auto_fd int fd = -1;
+
+	snprintf(path, sizeof(path), "task/%d/stat", tid);
+	fd = openat(process_of(t)->proc, path, O_RDONLY | O_CLOEXEC);
+	n = fd >= 0 ? read(fd, stat, sizeof(stat) - 1) : -1;
+	if (n <= 0)
+		return false;
+	stat[n] = '\0';
+	open = strchr(stat, '(');
+	close = strrchr(stat, ')');
+	if (!open || !close || close < open || close[1] != ' ')
+		return false;
+	memset(ret, 0, sizeof(*ret));
+	ret->tid = tid;
+	ret->state = close[2];
+	length = (size_t)(close - open - 1);
+	if (length >= sizeof(ret->name))
+		length = sizeof(ret->name) - 1;
+	memcpy(ret->name, open + 1, length);
+	return true;
+}
+
+static void close_directory(DIR **d)
+{
+	if (*d)
+		closedir(*d);
+}
+
+static struct ray_error *process_load_threads(struct ray_target *t)
+{
+	__attribute__((cleanup(close_directory))) DIR *d = NULL;
+	int fd = openat(process_of(t)->proc, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct ray_thread thread;
+	struct dirent *entry;
+	bool found = false;
+
+	d = fd >= 0 ? fdopendir(fd) : NULL;
+	if (!d) {
+		int saved = errno;
+
+		if (fd >= 0)
+			close(fd);
+		return ray_error_errno(RAY_FAILED, saved, "/proc/%d/task", t->pid);
+	}
+	while ((entry = readdir(d))) {
+		int tid = atoi(entry->d_name);
+
+		if (tid <= 0 || !read_thread(t, tid, &thread))
+			continue;
+		found |= tid == t->only_tid;
+		if (!ray_vec_push(&t->threads, thread))
+			return &ray_enomem;
+	}
+	if (t->only_tid && !found)
+		return ray_error_new(RAY_FAILED, "process %d has no thread %d", t->pid, t->only_tid);
+	return NULL;
+}
+
+static struct ray_error *process_args(struct ray_target *t, char **ret, size_t *size_ret)
+{
+	return read_proc(t, "cmdline", ret, size_ret);
+}
+
+static struct ray_error *process_env(struct ray_target *t, char **ret, size_t *size_ret)
+{
+	return read_proc(t, "environ", ret, size_ret);
+}
+
+static int process_open_path(struct ray_target *t, const char *path)
+{
+	char full[PATH_MAX];
+
+	if (snprintf(full, sizeof(full), "root/%s", path) >= (int)sizeof(full)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	return openat(process_of(t)->proc, full, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+/* Devices differ between what /proc/PID/maps and stat say on overlay and btrfs, so inodes decide. */
+static bool is_same_file(int fd, const struct ray_map *map)
+{
+	struct stat st;
+
+	return fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_ino == map->inode;
+}
+
+/* The file that is mapped, even when its path was deleted or replaced since: the executable through
+ * /proc/PID/exe, others through map_files where we have the right. */
+static int open_mapped(struct ray_target *t, const struct ray_map *map)
+{
+	char path[64];
+	int fd;
+
+	fd = process_open_path(t, map->path);
+	if (is_same_file(fd, map))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	fd = openat(process_of(t)->proc, "exe", O_RDONLY | O_CLOEXEC);
+	if (is_same_file(fd, map))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	snprintf(path, sizeof(path), "map_files/%llx-%llx", (unsigned long long)map->start, (unsigned long long)map->end);
+	return openat(process_of(t)->proc, path, O_RDONLY | O_CLOEXEC);
+}
+
+static struct ray_error *process_open_module(struct ray_target *t, const struct ray_map *map, struct ray_elf **ret)
+{
+	int fd = open_mapped(t, map);
+
+	if (fd < 0)
+		return ray_error_errno(RAY_UNREADABLE, errno, "%s is no longer the file that is mapped", map->path);
+	return ray_elf_open_fd(fd, map->path, ret);
+}
+
+static void process_close(struct ray_target *t)
+{
+	struct process *p = process_of(t);
+
+	if (!p)
+		return;
+	if (p->mem >= 0)
+		close(p->mem);
+	if (p->proc >= 0)
+		close(p->proc);
+	free(p);
+}
+
+static const struct ray_target_ops process_ops = {
+	.read = process_read,
+	.read_many = process_read_many,
+	.load_maps = process_load_maps,
+	.load_threads = process_load_threads,
+	.args = process_args,
+	.env = process_env,
+	.open_module = process_open_module,
+	.open_path = process_open_path,
+	.close = process_close,
+};
+
+/* A thread's id names a process too: /proc/TID exists. Then that thread of its process is meant. */
+static void resolve_thread_id(struct ray_target *t)
+{
+	ray_auto_memory char *status = NULL;
+	struct ray_error *err;
+	const char *line;
+	size_t size;
+	int tgid;
+
+	err = read_proc(t, "status", &status, &size);
+	if (err) {
+		ray_error_free(err);
+		return;
+	}
+	line = strstr(status, "\nTgid:");
+	if (line && sscanf(line, "\nTgid: %d", &tgid) == 1 && tgid != t->pid) {
+		if (!t->only_tid)
+			t->only_tid = t->pid;
+		t->pid = tgid;
+	}
+}
+
+static struct ray_error *denied(struct ray_target *t, int errnum)
+{
+	struct stat st;
+	unsigned owner = fstat(process_of(t)->proc, &st) ? 0 : st.st_uid;
+
+	return ray_error_remedy(ray_error_errno(RAY_DENIED, errnum, "cannot read the memory of process %d (owner: uid %u)",
+						t->pid, owner),
+				"run noderay as root or as uid %u, or give it the right: "
+				"setcap cap_sys_ptrace+ep NODERAY; `noderay doctor` says more", owner);
+}
+
+struct ray_error *ray_process_init(struct ray_target *t, int pid)
+{
+	struct process *p = calloc(1, sizeof(*p));
+	char path[64], exe[PATH_MAX];
+	ssize_t n;
+
+	if (!p)
+		return &ray_enomem;
+	p->mem = p->proc = -1;
+	t->data = p;
+	t->ops = &process_ops;
+	t->kind = RAY_TARGET_PROCESS;
+	t->pid = pid;
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	p->proc = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (p->proc < 0)
+		return ray_error_new(RAY_FAILED, "no such process");
+	resolve_thread_id(t);
+	if (t->pid != pid) {
+		close(p->proc);
+		snprintf(path, sizeof(path), "/proc/%d", t->pid);
+		p->proc = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	}
+	p->mem = openat(p->proc, "mem", O_RDONLY | O_CLOEXEC);
+	if (p->mem < 0)
+		return errno == EACCES || errno == EPERM ? denied(t, errno) :
+							   ray_error_new(RAY_FAILED, "no such process");
+	n = readlinkat(p->proc, "exe", exe, sizeof(exe));
+	t->exe = n > 0 ? ray_arena_copy(t->arena, exe, (size_t)n) : "";
+	return t->exe ? NULL : &ray_enomem;
+}
