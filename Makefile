@@ -1,0 +1,71 @@
+# noderay: everything is built here and nowhere else. SPDX-License-Identifier: MIT
+#
+#   make            build/noderay                 make test     deps, then every test
+#   make deps       install what is needed (apt)  make fuzz     the fuzz targets, for long
+#   make demo       deps, then a guided tour      make lint     style and static checks
+#   make bench      measure beside the peers      make install  PREFIX= DESTDIR=
+#   make clean
+#
+# A new source, test or man page needs no line here: all are found by name.
+
+CC      ?= cc
+CLANG   ?= clang
+PREFIX  ?= /usr/local
+CFLAGS  ?= -O2 -g
+STRICT  := -std=gnu17 -D_GNU_SOURCE -Isrc -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Werror
+LIBS    := -Wl,--as-needed -ldw -lelf -ljansson -lzstd -llz4 -lz -liberty
+
+SOURCES := $(filter-out src/cmd/main.c,$(wildcard src/*/*.c))
+UNITS   := $(patsubst tests/unit/%.c,build/asan/%,$(wildcard tests/unit/test_*.c))
+FUZZERS := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+
+# make V=1 shows the commands.
+Q        := $(if $(V),,@)
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+
+.DELETE_ON_ERROR:
+.PHONY: all deps demo test units fuzzers bench lint fuzz install install-links clean
+
+all: build/noderay
+
+# Three builds of the same sources, each a library that a program takes what it needs from:
+# $(1) its directory, $(2) the compiler, $(3) its flags.
+define variant
+$(1)/obj/%.o: %.c Makefile
+	@mkdir -p $$(@D)
+	@$$(if $$(V),,echo '  CC   $$@')
+	$(Q)$(2) $(STRICT) $(3) -MMD -MP -c -o $$@ $$<
+$(1)/libnoderay.a: $(SOURCES:%.c=$(1)/obj/%.o)
+	$(Q)rm -f $$@ && ar qcs $$@ $$^   # q, not r: two directories may have a core.o
+-include $(SOURCES:%.c=$(1)/obj/%.d)
+endef
+$(eval $(call variant,build,$$(CC),$$(CFLAGS)))
+$(eval $(call variant,build/asan,$$(CC),-O1 -g $(SANITIZE)))
+$(eval $(call variant,build/fuzz,$$(CLANG),-O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link))
+-include build/obj/src/cmd/main.d build/asan/obj/src/cmd/main.d
+
+build/noderay: build/obj/src/cmd/main.o build/libnoderay.a
+	@$(if $(V),,echo '  LINK $@')
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# The same program with the sanitizers in it.
+build/asan/noderay: build/asan/obj/src/cmd/main.o build/asan/libnoderay.a
+	@$(if $(V),,echo '  LINK $@')
+	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+units: $(UNITS)
+build/asan/test_%: build/asan/obj/tests/unit/test_%.o build/asan/libnoderay.a
+	@$(if $(V),,echo '  LINK $@')
+	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS)
+-include $(wildcard build/asan/obj/tests/unit/*.d)
+
+fuzzers: $(FUZZERS)
+build/fuzz/fuzz_%: build/fuzz/obj/tests/fuzz/fuzz_%.o build/fuzz/libnoderay.a
+	@$(if $(V),,echo '  LINK $@')
+	$(Q)$(CLANG) $(SANITIZE) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LIBS)
+-include $(wildcard build/fuzz/obj/tests/fuzz/*.d)
+
+.SECONDARY:
+
+clean:
+	rm -rf build

@@ -1,0 +1,63 @@
+/* signals.c - see signals.h. SPDX-License-Identifier: MIT */
+#include "cmd/signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/interrupt.h"
+
+static void on_interrupt(int signal)
+{
+	(void)signal;
+	ray_interrupted = 1;
+}
+
+void ray_signals_install(void)
+{
+	/* No SA_RESTART: a blocking read must return, so that its caller looks at the flag. */
+	struct sigaction interrupt = { .sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND };
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+
+	sigaction(SIGINT, &interrupt, NULL);
+	sigaction(SIGTERM, &interrupt, NULL);
+	/* A reader that goes away must not kill us while a target is stopped. */
+	sigaction(SIGPIPE, &ignore, NULL);
+}
+
+void ray_stdio_reserve(void)
+{
+	int fd;
+
+	/* Opened the wrong way round: using one that the caller had closed stays an error. */
+	for (fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) < 0)
+			return;
+}
+
+/* A pipe or socket whose other end was closed. */
+static bool is_reader_gone(void)
+{
+	struct pollfd p = { .fd = STDOUT_FILENO };
+
+	return poll(&p, 1, 0) == 1 && (p.revents & (POLLERR | POLLHUP));
+}
+
+struct ray_error *ray_stdio_finish(void)
+{
+	bool failed = ferror(stdout);
+	int errnum = 0;
+
+	if (fflush(stdout)) {
+		failed = true;
+		errnum = errno;
+	}
+	if (!failed || errnum == EPIPE || is_reader_gone())
+		return NULL;
+	if (!errnum)
+		return ray_error_new(RAY_FAILED, "cannot write all of the output");
+	return ray_error_errno(RAY_FAILED, errnum, "cannot write the output");
+}

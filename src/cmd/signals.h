@@ -1,0 +1,15 @@
+/* signals.h - what the process does on SIGINT, SIGTERM and SIGPIPE, and with its standard files.
+ * SPDX-License-Identifier: MIT */
+#ifndef RAY_CMD_SIGNALS_H
+#define RAY_CMD_SIGNALS_H
+
+#include "base/error.h"
+
+/* The first SIGINT or SIGTERM sets ray_interrupted (base/interrupt.h), the second one ends the process. */
+void ray_signals_install(void);
+/* Sees to it that no file opened later becomes standard input, output or error. */
+void ray_stdio_reserve(void);
+/* Flushes stdout: an error if something could not be written, but not when the reader went away. */
+RAY_MUST_USE struct ray_error *ray_stdio_finish(void);
+
+#endif
