@@ -59,6 +59,11 @@ struct module_entry {
 struct ray_error *ray_process_init(struct ray_target *t, int pid);
 struct ray_error *ray_core_init(struct ray_target *t, const char *path);
 
+/* Takes one sample of a running thread (registers and up to 64 KiB of stack, copied by the kernel at one
+ * moment) without stopping it. False with *why_ret set when none came within about timeout_ms. */
+bool ray_sample_thread(int tid, unsigned timeout_ms, struct user_regs_struct *regs, unsigned char **stack_ret,
+		       size_t *size_ret, const char **why_ret);
+
 /* Adds one sentence to the target's warnings. */
 void ray_target_warn(struct ray_target *t, const char *fmt, ...) RAY_PRINTF(2, 3);
 

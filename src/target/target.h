@@ -47,6 +47,7 @@ struct ray_thread {
 	char name[32];	    /* comm; "" when not known */
 	char state;	    /* as in /proc: R S D T t Z; '?' in a core */
 	bool has_registers; /* after freeze; always in a core */
+	bool only_pc_sp;    /* nonblocking: of the registers only rip and rsp are known */
 	bool torn;	    /* nonblocking: it ran on while its stack was copied */
 	struct user_regs_struct registers;
 	const char *note; /* why there are no registers, or why torn; NULL if nothing to say */
