@@ -1,0 +1,45 @@
+/* progress.c - see progress.h. SPDX-License-Identifier: MIT */
+#include "base/progress.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+static double seconds_since(const struct timespec *then)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - then->tv_sec) + (double)(now.tv_nsec - then->tv_nsec) / 1e9;
+}
+
+void ray_progress_start(struct ray_progress *p, const char *what, uint64_t total)
+{
+	*p = (struct ray_progress){ .what = what, .total = total, .is_terminal = isatty(STDERR_FILENO) };
+	clock_gettime(CLOCK_MONOTONIC, &p->started);
+}
+
+void ray_progress_update(struct ray_progress *p, uint64_t done)
+{
+	char size[8], total[8];
+
+	if (!p->is_terminal || seconds_since(&p->started) < 1 || (p->is_shown && seconds_since(&p->shown) < 0.2))
+		return;
+	fprintf(stderr, "\r\033[Knoderay: %s: %s", p->what, ray_format_size(done, size));
+	if (p->total)
+		fprintf(stderr, " of %s, %u%%", ray_format_size(p->total, total),
+			(unsigned)(done >= p->total ? 100 : (double)done * 100 / (double)p->total));
+	fflush(stderr);
+	clock_gettime(CLOCK_MONOTONIC, &p->shown);
+	p->is_shown = true;
+}
+
+void ray_progress_end(struct ray_progress *p)
+{
+	if (p->is_shown) {
+		fputs("\r\033[K", stderr);
+		fflush(stderr);
+	}
+	p->is_shown = false;
+}

@@ -1,0 +1,25 @@
+/* progress.h - one line on the terminal while something takes long.
+ * SPDX-License-Identifier: MIT
+ *
+ * Says nothing when stderr is no terminal, nor in the first second; wipes its line at the end, so
+ * that what is printed next starts on a clean one. */
+#ifndef RAY_BASE_PROGRESS_H
+#define RAY_BASE_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+struct ray_progress {
+	const char *what; /* "unpacking core.zst" */
+	uint64_t total;	  /* bytes; 0 when not known */
+	struct timespec started, shown;
+	bool is_terminal;
+	bool is_shown;
+};
+
+void ray_progress_start(struct ray_progress *p, const char *what, uint64_t total);
+void ray_progress_update(struct ray_progress *p, uint64_t done);
+void ray_progress_end(struct ray_progress *p);
+
+#endif
