@@ -18,6 +18,8 @@ struct ray_node {
 	bool stripped;
 };
 
+/* Does this file hold V8 and node? Looks at exported symbols only: cheap. */
+bool ray_node_is_module(struct ray_elf *e);
 /* RAY_NOT_NODE when it is something else. */
 RAY_MUST_USE struct ray_error *ray_node_identify(struct ray_target *t, struct ray_node *ret);
 /* Every node on the machine that /proc shows, by pid, ascending. *ret is the caller's to free.

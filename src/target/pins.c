@@ -125,7 +125,8 @@ void ray_pins_drop_block(struct ray_pins *p, uint64_t address)
 
 static size_t from_ranges(const struct ray_pins *p, uint64_t address, void *buffer, size_t size, size_t *gap)
 {
-	for (size_t i = 0; i < p->ranges.n; i++) {
+	/* The newest copy counts: an older one may have been torn. */
+	for (size_t i = p->ranges.n; i-- > 0;) {
 		const struct range *r = &p->ranges.at[i];
 
 		if (address >= r->start && address - r->start < r->size) {
