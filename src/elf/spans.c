@@ -1,0 +1,238 @@
+/* spans.c - which symbol covers an address.
+ * SPDX-License-Identifier: MIT
+ *
+ * An index of spans sorted by start, made at the first question. Code written in assembly, V8's
+ * builtins among it, has labels without a size: such a label reaches to the next symbol, but never
+ * past its section (or the PLT would be called _init), and does not count inside a sized function. */
+#include <string.h>
+
+#include "elf/impl.h"
+
+/* How far back a lookup goes for a span that encloses the nearest ones. */
+enum { BACK_MAX = 1024 };
+
+static bool is_code_or_data(const Elf64_Sym *s)
+{
+	unsigned type = ELF64_ST_TYPE(s->st_info);
+
+	return s->st_shndx != SHN_UNDEF && s->st_shndx != SHN_ABS && s->st_shndx != SHN_COMMON && s->st_name &&
+	       (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE || type == STT_OBJECT);
+}
+
+static bool is_function(const Elf64_Sym *s)
+{
+	return ELF64_ST_TYPE(s->st_info) == STT_FUNC || ELF64_ST_TYPE(s->st_info) == STT_GNU_IFUNC;
+}
+
+/* aarch64 marks code and data with "$x" and "$d": not names of anything. */
+static bool is_mapping_symbol(const char *name)
+{
+	return name[0] == '$' && (name[1] == 'x' || name[1] == 'd') && (!name[2] || name[2] == '.');
+}
+
+/* Sorts by start, which spans from base to base + range: three passes for a whole node. */
+static struct ray_span *sort_spans(struct ray_span *spans, struct ray_span *spare, size_t n, uint64_t base, uint64_t range)
+{
+	enum { BITS = 11, BUCKETS = 1 << BITS };
+
+	for (unsigned shift = 0; shift < 64 && range >> shift; shift += BITS) {
+		size_t count[BUCKETS + 1] = { 0 };
+		struct ray_span *swap = spans;
+
+		for (size_t i = 0; i < n; i++)
+			count[((spans[i].start - base) >> shift & (BUCKETS - 1)) + 1]++;
+		for (size_t i = 1; i <= BUCKETS; i++)
+			count[i] += count[i - 1];
+		for (size_t i = 0; i < n; i++)
+			spare[count[(spans[i].start - base) >> shift & (BUCKETS - 1)]++] = spans[i];
+		spans = spare;
+		spare = swap;
+	}
+	return spans;
+}
+
+static uint32_t saturate(uint64_t value)
+{
+	return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
+}
+
+/* Where a label without size must end at the latest. */
+static uint64_t label_limit(const struct ray_symbols *t, const struct ray_elf *image, const Elf64_Sym *s)
+{
+	const Elf64_Phdr *p;
+
+	if (s->st_shndx < t->owner->section_count) {
+		const Elf64_Shdr *section = &t->owner->sections[s->st_shndx];
+
+		if (s->st_value >= section->sh_addr && s->st_value - section->sh_addr < section->sh_size)
+			return section->sh_addr + section->sh_size;
+	}
+	p = ray_elf_segment(image, s->st_value);
+	return p ? p->p_vaddr + p->p_memsz : s->st_value;
+}
+
+/* Gives labels their extent, from the last to the first. */
+static void size_labels(const struct ray_elf *e, const struct ray_symbols *t, struct ray_span *spans, size_t n)
+{
+	uint64_t next = UINT64_MAX, start = UINT64_MAX;
+	Elf64_Sym s;
+
+	for (size_t i = n; i-- > 0;) {
+		if (spans[i].start != start) {
+			next = start;
+			start = spans[i].start;
+		}
+		if (spans[i].size)
+			continue;
+		ray_symbols_entry(t, spans[i].index, &s);
+		uint64_t limit = label_limit(t, e, &s);
+
+		if (limit > next)
+			limit = next;
+		spans[i].size = limit > start ? saturate(limit - start) : 0;
+	}
+}
+
+/* Removes labels inside of sized functions; returns how many spans are left. */
+static size_t drop_inner_labels(const struct ray_symbols *t, struct ray_span *spans, size_t n)
+{
+	uint64_t covered = 0; /* by sized functions, up to here */
+	size_t kept = 0;
+	Elf64_Sym s;
+
+	for (size_t i = 0; i < n; i++) {
+		struct ray_span span = spans[i];
+
+		if (span.size) {
+			uint64_t end = span.start + span.size;
+
+			ray_symbols_entry(t, span.index, &s);
+			if (is_function(&s) && end > covered)
+				covered = end;
+		} else if (span.start < covered) {
+			continue;
+		}
+		spans[kept++] = span;
+	}
+	return kept;
+}
+
+/* Collects what may be looked up into spans; sets the lowest start and the distance to the highest. */
+static size_t collect(const struct ray_elf *e, const struct ray_symbols *t, struct ray_span *spans, uint64_t *base_ret,
+		      uint64_t *range_ret)
+{
+	uint64_t low = UINT64_MAX, high = 0;
+	size_t n = 0;
+	Elf64_Sym s;
+
+	for (size_t i = 0; ray_symbols_entry(t, i, &s); i++) {
+		if (!is_code_or_data(&s) || (e->phdr_count && !ray_elf_segment(e, s.st_value)))
+			continue;
+		if (e->machine == EM_AARCH64 && is_mapping_symbol(ray_symbols_name(t, &s)))
+			continue;
+		spans[n++] = (struct ray_span){ s.st_value, saturate(s.st_size), (uint32_t)i };
+		low = s.st_value < low ? s.st_value : low;
+		high = s.st_value > high ? s.st_value : high;
+	}
+	*base_ret = low;
+	*range_ret = n ? high - low : 0;
+	return n;
+}
+
+static void index_spans(struct ray_elf *e)
+{
+	const struct ray_symbols *t = ray_elf_symbols(e);
+	struct ray_span *spans, *spare, *sorted;
+	uint64_t base, range;
+	size_t n;
+
+	if (e->spans_done)
+		return;
+	e->spans_done = true;
+	spans = reallocarray(NULL, t->count + 1, sizeof(*spans));
+	spare = reallocarray(NULL, t->count + 1, sizeof(*spare));
+	if (!spans || !spare) {
+		free(spans);
+		free(spare);
+		return;
+	}
+	n = collect(e, t, spans, &base, &range);
+	sorted = sort_spans(spans, spare, n, base, range);
+	n = drop_inner_labels(t, sorted, n);
+	size_labels(e, t, sorted, n);
+	e->spans = sorted;
+	e->span_count = n;
+	free(sorted == spans ? spare : spans);
+}
+
+static int bind_rank(const Elf64_Sym *s)
+{
+	switch (ELF64_ST_BIND(s->st_info)) {
+	case STB_LOCAL:
+		return 0;
+	case STB_WEAK:
+		return 1;
+	default:
+		return 2;
+	}
+}
+
+/* Of two names for one place: a function, then one with a size, then the more public, then the
+ * shorter (read, not __GI___read). */
+static bool is_better(const struct ray_symbols *t, const Elf64_Sym *a, const Elf64_Sym *b)
+{
+	if (is_function(a) != is_function(b))
+		return is_function(a);
+	if (!a->st_size != !b->st_size)
+		return a->st_size != 0;
+	if (bind_rank(a) != bind_rank(b))
+		return bind_rank(a) > bind_rank(b);
+	return strlen(ray_symbols_name(t, a)) < strlen(ray_symbols_name(t, b));
+}
+
+/* How many spans start at or before vaddr. */
+static size_t count_up_to(const struct ray_elf *e, uint64_t vaddr)
+{
+	size_t low = 0, high = e->span_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (e->spans[middle].start <= vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool ray_elf_symbol_at(struct ray_elf *e, uint64_t vaddr, struct ray_symbol *ret)
+{
+	const struct ray_symbols *t = ray_elf_symbols(e);
+	const struct ray_span *found = NULL;
+	Elf64_Sym best, s;
+
+	index_spans(e);
+	size_t i = count_up_to(e, vaddr);
+	size_t end = i > BACK_MAX ? i - BACK_MAX : 0;
+
+	/* The nearest start that covers vaddr; among its aliases the best. */
+	while (i-- > end) {
+		const struct ray_span *span = &e->spans[i];
+
+		if (found && span->start != found->start)
+			break;
+		if (vaddr - span->start >= span->size)
+			continue;
+		ray_symbols_entry(t, span->index, &s);
+		if (found && !is_better(t, &s, &best))
+			continue;
+		found = span;
+		best = s;
+	}
+	if (!found)
+		return false;
+	ray_symbols_fill(t, &best, ret);
+	ret->size = found->size;
+	return true;
+}
