@@ -4,7 +4,7 @@
 #   make deps       install what is needed (apt)  make fuzz     the fuzz targets, for long
 #   make demo       deps, then a guided tour      make lint     style and static checks
 #   make bench      measure beside the peers      make install  PREFIX= DESTDIR=
-#   make clean
+#   make clean                                    make test SUITES=unit   one suite of them
 #
 # A new source, test or man page needs no line here: all are found by name.
 
@@ -21,6 +21,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c
 
 # make V=1 shows the commands.
 Q        := $(if $(V),,@)
+JOBS     := $(shell nproc)
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 
 .DELETE_ON_ERROR:
@@ -66,6 +67,19 @@ build/fuzz/fuzz_%: build/fuzz/obj/tests/fuzz/fuzz_%.o build/fuzz/libnoderay.a
 -include $(wildcard build/fuzz/obj/tests/fuzz/*.d)
 
 .SECONDARY:
+
+deps:
+	@tools/deps build test
+
+# deps may bring the compiler itself, so it comes before anything is built.
+test: deps
+	@tools/nodes
+	@$(MAKE) --no-print-directory -j$(JOBS) build/noderay
+	@tests/run $(SUITES)
+
+fuzz: deps
+	@$(MAKE) --no-print-directory -j$(JOBS) fuzzers
+	@tests/fuzz/all
 
 clean:
 	rm -rf build
