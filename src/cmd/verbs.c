@@ -7,8 +7,9 @@
 
 #include "cmd/suggest.h"
 
-/* In the order of --help. Until a verb lands the list is empty. */
-#define VERBS(X)
+/* In the order of --help. */
+#define VERBS(X) \
+	X(completion)
 
 #define DECLARE(name) extern const struct ray_verb ray_verb_##name;
 VERBS(DECLARE)
