@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "elf/cfi.h"
 #include "elf/impl.h"
 #include "elf/notes.h"
 
@@ -136,6 +137,7 @@ void ray_elf_close(struct ray_elf *e)
 {
 	if (!e)
 		return;
+	ray_unwinder_free(e->unwinder);
 	ray_elf_close(e->debug);
 	if (e->elf)
 		elf_end(e->elf);

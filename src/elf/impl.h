@@ -42,6 +42,8 @@ struct ray_dynamic_hash {
 	bool gnu; /* DT_GNU_HASH, else DT_HASH */
 };
 
+struct ray_unwinder;
+
 struct ray_elf {
 	char *name;
 	int fd; /* -1 for an image in memory */
@@ -76,6 +78,9 @@ struct ray_elf {
 	bool spans_done;
 	struct ray_span *spans;
 	size_t span_count;
+
+	bool unwinder_done;
+	struct ray_unwinder *unwinder; /* NULL: no usable .eh_frame */
 };
 
 /* NULL unless the whole span lies in the file. */

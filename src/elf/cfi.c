@@ -1,0 +1,278 @@
+/* cfi.c - runs the little programs of .eh_frame that describe how to restore registers at a pc.
+ * SPDX-License-Identifier: MIT
+ *
+ * A program's work is bounded by its length: there are no jumps, remembered states have a fixed
+ * number of places, and registers past the return address (vector and x87 ones) are skipped. */
+#include "elf/cfi.h"
+
+#include <dwarf.h>
+
+#include "elf/cursor.h"
+#include "elf/impl.h"
+
+/* Compilers nest one or two. */
+enum { REMEMBERED_MAX = 8 };
+
+struct machine {
+	const struct ray_unwinder *unwinder;
+	const struct ray_fde *fde;
+	uint64_t pc, at;
+	struct ray_cursor code;
+	struct ray_cfi_row row;
+	struct ray_cfi_row initial; /* after the CIE's part: what DW_CFA_restore goes back to */
+	struct ray_cfi_row remembered[REMEMBERED_MAX];
+	size_t depth;
+	bool bad;
+};
+
+static void set_rule(struct machine *m, uint64_t reg, struct ray_cfi_rule rule)
+{
+	if (reg < RAY_UNWIND_REGS)
+		m->row.reg[reg] = rule;
+}
+
+static void restore(struct machine *m, uint64_t reg)
+{
+	if (reg < RAY_UNWIND_REGS)
+		m->row.reg[reg] = m->initial.reg[reg];
+}
+
+static void set_offset(struct machine *m, uint64_t reg, enum ray_cfi_kind kind, uint64_t factored)
+{
+	set_rule(m, reg, (struct ray_cfi_rule){ .kind = kind, .offset = (int64_t)(factored * (uint64_t)m->fde->data_align) });
+}
+
+static struct ray_cfi_rule read_block(struct machine *m, enum ray_cfi_kind kind)
+{
+	uint64_t size = ray_cursor_uleb(&m->code);
+	const uint8_t *bytes = ray_cursor_skip(&m->code, size);
+
+	return (struct ray_cfi_rule){ .kind = kind, .expr = bytes, .expr_size = bytes ? size : 0 };
+}
+
+static void set_cfa(struct machine *m, uint64_t reg, int64_t offset)
+{
+	if (reg >= RAY_UNWIND_REGS) {
+		m->bad = true;
+		return;
+	}
+	m->row.cfa = (struct ray_cfi_rule){ .kind = RAY_CFI_REGISTER, .reg = (uint32_t)reg, .offset = offset };
+}
+
+/* Changes one half of a CFA that must be register + offset already. */
+static struct ray_cfi_rule *simple_cfa(struct machine *m)
+{
+	if (m->row.cfa.kind != RAY_CFI_REGISTER)
+		m->bad = true;
+	return &m->row.cfa;
+}
+
+static void remember(struct machine *m)
+{
+	if (m->depth == REMEMBERED_MAX)
+		m->bad = true;
+	else
+		m->remembered[m->depth++] = m->row;
+}
+
+static void recall(struct machine *m)
+{
+	if (!m->depth)
+		m->bad = true;
+	else
+		m->row = m->remembered[--m->depth];
+}
+
+static void advance(struct machine *m, uint64_t steps)
+{
+	m->at += steps * m->fde->code_align;
+}
+
+/* Instructions that move to the next row; true if it was one. */
+static bool run_advance(struct machine *m, uint8_t op)
+{
+	switch (op) {
+	case DW_CFA_set_loc:
+		m->at = ray_cfi_address(&m->code, m->fde->encoding, ray_unwinder_vaddr(m->unwinder, m->code.at));
+		return true;
+	case DW_CFA_advance_loc1:
+		advance(m, ray_cursor_fixed(&m->code, 1));
+		return true;
+	case DW_CFA_advance_loc2:
+		advance(m, ray_cursor_fixed(&m->code, 2));
+		return true;
+	case DW_CFA_advance_loc4:
+		advance(m, ray_cursor_fixed(&m->code, 4));
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Instructions that say what the CFA is; true if it was one. */
+static bool run_cfa(struct machine *m, uint8_t op)
+{
+	struct ray_cursor *c = &m->code;
+	uint64_t reg;
+
+	switch (op) {
+	case DW_CFA_def_cfa:
+		reg = ray_cursor_uleb(c);
+		set_cfa(m, reg, (int64_t)ray_cursor_uleb(c));
+		return true;
+	case DW_CFA_def_cfa_sf:
+		reg = ray_cursor_uleb(c);
+		set_cfa(m, reg, (int64_t)((uint64_t)ray_cursor_sleb(c) * (uint64_t)m->fde->data_align));
+		return true;
+	case DW_CFA_def_cfa_register:
+		set_cfa(m, ray_cursor_uleb(c), simple_cfa(m)->offset);
+		return true;
+	case DW_CFA_def_cfa_offset:
+		simple_cfa(m)->offset = (int64_t)ray_cursor_uleb(c);
+		return true;
+	case DW_CFA_def_cfa_offset_sf:
+		simple_cfa(m)->offset = (int64_t)((uint64_t)ray_cursor_sleb(c) * (uint64_t)m->fde->data_align);
+		return true;
+	case DW_CFA_def_cfa_expression:
+		m->row.cfa = read_block(m, RAY_CFI_VAL_EXPR);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The rest: rules of single registers, and the state as a whole. */
+static void run_register(struct machine *m, uint8_t op)
+{
+	struct ray_cursor *c = &m->code;
+	/* All of these but the last four begin with a register. */
+	uint64_t reg = op == DW_CFA_nop || op == DW_CFA_remember_state || op == DW_CFA_restore_state ||
+				       op == DW_CFA_GNU_args_size ?
+			       0 :
+			       ray_cursor_uleb(c);
+
+	switch (op) {
+	case DW_CFA_offset_extended:
+		set_offset(m, reg, RAY_CFI_OFFSET, ray_cursor_uleb(c));
+		break;
+	case DW_CFA_offset_extended_sf:
+		set_offset(m, reg, RAY_CFI_OFFSET, (uint64_t)ray_cursor_sleb(c));
+		break;
+	case DW_CFA_GNU_negative_offset_extended:
+		set_offset(m, reg, RAY_CFI_OFFSET, -ray_cursor_uleb(c));
+		break;
+	case DW_CFA_val_offset:
+		set_offset(m, reg, RAY_CFI_VAL_OFFSET, ray_cursor_uleb(c));
+		break;
+	case DW_CFA_val_offset_sf:
+		set_offset(m, reg, RAY_CFI_VAL_OFFSET, (uint64_t)ray_cursor_sleb(c));
+		break;
+	case DW_CFA_restore_extended:
+		restore(m, reg);
+		break;
+	case DW_CFA_undefined:
+		set_rule(m, reg, (struct ray_cfi_rule){ .kind = RAY_CFI_UNDEFINED });
+		break;
+	case DW_CFA_same_value:
+		set_rule(m, reg, (struct ray_cfi_rule){ .kind = RAY_CFI_SAME });
+		break;
+	case DW_CFA_register: {
+		uint64_t other = ray_cursor_uleb(c);
+
+		set_rule(m, reg,
+			 (struct ray_cfi_rule){ .kind = other < RAY_UNWIND_REGS ? RAY_CFI_REGISTER : RAY_CFI_UNDEFINED,
+						.reg = (uint32_t)other });
+		break;
+	}
+	case DW_CFA_expression:
+		set_rule(m, reg, read_block(m, RAY_CFI_EXPR));
+		break;
+	case DW_CFA_val_expression:
+		set_rule(m, reg, read_block(m, RAY_CFI_VAL_EXPR));
+		break;
+	case DW_CFA_nop:
+		break;
+	case DW_CFA_remember_state:
+		remember(m);
+		break;
+	case DW_CFA_restore_state:
+		recall(m);
+		break;
+	case DW_CFA_GNU_args_size:
+		ray_cursor_uleb(c);
+		break;
+	default:
+		m->bad = true;
+	}
+}
+
+static void run_one(struct machine *m)
+{
+	uint8_t op = (uint8_t)ray_cursor_fixed(&m->code, 1);
+	uint8_t low = op & 0x3f;
+
+	switch (op & 0xc0) {
+	case DW_CFA_advance_loc:
+		advance(m, low);
+		break;
+	case DW_CFA_offset:
+		set_offset(m, low, RAY_CFI_OFFSET, ray_cursor_uleb(&m->code));
+		break;
+	case DW_CFA_restore:
+		restore(m, low);
+		break;
+	default:
+		if (!run_advance(m, op) && !run_cfa(m, op))
+			run_register(m, op);
+	}
+	if (m->code.bad)
+		m->bad = true;
+}
+
+/* Runs until the row that follows the one of pc. The row then holds what was true before. */
+static bool run(struct machine *m, const uint8_t *start, const uint8_t *end)
+{
+	m->code = (struct ray_cursor){ start, end, false };
+	while (m->code.at < m->code.end && m->at <= m->pc && !m->bad)
+		run_one(m);
+	return !m->bad;
+}
+
+enum ray_unwind_result ray_cfi_run(const struct ray_unwinder *u, const struct ray_fde *fde, uint64_t vaddr,
+				   struct ray_cfi_row *ret)
+{
+	struct machine m;
+
+	m.unwinder = u;
+	m.fde = fde;
+	m.pc = vaddr;
+	m.at = fde->start;
+	m.depth = 0;
+	m.bad = fde->return_column >= RAY_UNWIND_REGS;
+	m.row = (struct ray_cfi_row){ .return_column = (uint32_t)fde->return_column,
+				      .is_signal_frame = fde->is_signal_frame };
+	m.initial = m.row;
+	if (!run(&m, fde->initial, fde->initial_end))
+		return RAY_UNWIND_BAD;
+	m.initial = m.row;
+	m.depth = 0;
+	if (!run(&m, fde->program, fde->program_end))
+		return RAY_UNWIND_BAD;
+	*ret = m.row;
+	return RAY_UNWIND_OK;
+}
+
+enum ray_unwind_result ray_cfi_find(struct ray_elf *e, uint64_t vaddr, struct ray_cfi_row *ret)
+{
+	struct ray_fde fde;
+	enum ray_unwind_result result;
+
+	if (!e->unwinder_done) {
+		e->unwinder_done = true;
+		e->unwinder = ray_unwinder_create(e);
+	}
+	if (!e->unwinder)
+		return RAY_UNWIND_NO_ROW;
+	result = ray_unwinder_find(e->unwinder, vaddr, &fde);
+	return result == RAY_UNWIND_OK ? ray_cfi_run(e->unwinder, &fde, vaddr, ret) : result;
+}
