@@ -6,8 +6,11 @@
 #ifndef RAY_TARGET_INTERNAL_H
 #define RAY_TARGET_INTERNAL_H
 
+#include <elf.h>
+
 #include "base/arena.h"
 #include "base/vec.h"
+#include "target/initial_stack.h"
 #include "target/pins.h"
 #include "target/target.h"
 
@@ -21,6 +24,8 @@ struct ray_target_ops {
 	/* The ELF file behind a mapping with a path. */
 	struct ray_error *(*open_module)(struct ray_target *t, const struct ray_map *map, struct ray_elf **ret);
 	int (*open_path)(struct ray_target *t, const char *path);
+	/* Without its AT_NULL. *ret is the caller's to free. */
+	struct ray_error *(*auxv)(struct ray_target *t, Elf64_auxv_t **ret, size_t *count_ret);
 	const char *(*note)(struct ray_target *t, const char *name); /* NULL: there are never any */
 	/* Reads many ranges in few system calls; NULL: one read() each will do. buffers[i] has room for
 	 * ranges[i].size bytes; done[i] becomes how many were read. */
@@ -63,6 +68,9 @@ struct ray_error *ray_core_init(struct ray_target *t, const char *path);
  * moment) without stopping it. False with *why_ret set when none came within about timeout_ms. */
 bool ray_sample_thread(int tid, unsigned timeout_ms, struct user_regs_struct *regs, unsigned char **stack_ret,
 		       size_t *size_ret, const char **why_ret);
+
+/* False when the stack cannot be read, or is no longer as the kernel made it. */
+bool ray_target_initial_stack(struct ray_target *t, struct ray_initial_stack *ret);
 
 /* Adds one sentence to the target's warnings. */
 void ray_target_warn(struct ray_target *t, const char *fmt, ...) RAY_PRINTF(2, 3);

@@ -208,6 +208,22 @@ static struct ray_error *process_env(struct ray_target *t, char **ret, size_t *s
 	return read_proc(t, "environ", ret, size_ret);
 }
 
+static struct ray_error *process_auxv(struct ray_target *t, Elf64_auxv_t **ret, size_t *count_ret)
+{
+	struct ray_error *err;
+	size_t size, n = 0;
+	char *bytes;
+
+	err = read_proc(t, "auxv", &bytes, &size);
+	if (err)
+		return err;
+	*ret = (Elf64_auxv_t *)(void *)bytes;
+	while (n < size / sizeof(**ret) && (*ret)[n].a_type != AT_NULL)
+		n++;
+	*count_ret = n;
+	return NULL;
+}
+
 static int process_open_path(struct ray_target *t, const char *path)
 {
 	char full[PATH_MAX];
@@ -277,6 +293,7 @@ static const struct ray_target_ops process_ops = {
 	.load_threads = process_load_threads,
 	.args = process_args,
 	.env = process_env,
+	.auxv = process_auxv,
 	.open_module = process_open_module,
 	.open_path = process_open_path,
 	.close = process_close,

@@ -95,6 +95,9 @@ int ray_target_open_path(struct ray_target *t, const char *path);
 /* NUL-separated, as in /proc/PID/cmdline and environ. *ret is the caller's to free. */
 RAY_MUST_USE struct ray_error *ray_target_args(struct ray_target *t, char **ret, size_t *size_ret);
 RAY_MUST_USE struct ray_error *ray_target_env(struct ray_target *t, char **ret, size_t *size_ret);
+/* Why the arguments are not those it was started with (it set process.title; a core without its stack);
+ * NULL when they are, as far as can be told. */
+const char *ray_target_args_note(struct ray_target *t);
 /* Path of the executable as the target names it; "" when not known. */
 const char *ray_target_exe(struct ray_target *t);
 /* What noderay itself noted in a core, as JSON text by name ("files", "threads"...); NULL if none. */

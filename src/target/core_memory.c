@@ -1,0 +1,120 @@
+/* core_memory.c - a core's memory: from the core, or from the files that were mapped.
+ * SPDX-License-Identifier: MIT
+ *
+ * The kernel leaves file pages out that nobody has written to. Those come from the file itself, if it
+ * is there and is the right one. Bytes that a core should hold and has lost never do: they were
+ * dumped because they differ from the file. */
+#include <string.h>
+
+#include "target/core.h"
+
+/* Both tables are sorted and free of overlaps; their rows begin with start and end. */
+#define FIND(vec, hint, address)                                                         \
+	({                                                                               \
+		size_t low_ = 0, high_ = (vec).n, mid_ = (hint);                         \
+		__typeof__((vec).at) found_ = NULL;                                      \
+		while (low_ < high_) {                                                   \
+			if (mid_ < low_ || mid_ >= high_)                                \
+				mid_ = low_ + (high_ - low_) / 2;                        \
+			if ((address) < (vec).at[mid_].start) {                          \
+				high_ = mid_;                                            \
+			} else if ((address) >= (vec).at[mid_].end) {                    \
+				low_ = mid_ + 1;                                         \
+			} else {                                                         \
+				(hint) = mid_;                                           \
+				found_ = &(vec).at[mid_];                                \
+				break;                                                   \
+			}                                                                \
+			mid_ = low_ + (high_ - low_) / 2;                                \
+		}                                                                        \
+		found_;                                                                  \
+	})
+
+const struct core_segment *core_find_segment(struct core *c, uint64_t address)
+{
+	return FIND(c->segments, c->last_segment, address);
+}
+
+const struct core_mapping *core_find_mapping(struct core *c, uint64_t address)
+{
+	return FIND(c->mappings, c->last_mapping, address);
+}
+
+static size_t read_dumped(struct core *c, uint64_t address, unsigned char *out, size_t size)
+{
+	const struct core_segment *s = core_find_segment(c, address);
+	uint64_t skip;
+
+	if (!s || address - s->start >= s->dumped)
+		return 0;
+	skip = address - s->start;
+	return ray_bytes_read(c->bytes, s->offset + skip, out, (size_t)core_min(size, s->dumped - skip));
+}
+
+/* Where the next dumped byte after address may be: the file must not be read past it. */
+static uint64_t next_segment(const struct core *c, uint64_t address)
+{
+	size_t low = 0, high = c->segments.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (c->segments.at[mid].start <= address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < c->segments.n ? c->segments.at[low].start : UINT64_MAX;
+}
+
+static size_t read_from_file(struct ray_target *t, uint64_t address, unsigned char *out, size_t size)
+{
+	struct core *c = core_of(t);
+	const struct core_segment *s = core_find_segment(c, address);
+	const struct core_mapping *m = core_find_mapping(c, address);
+	struct core_file *f;
+	uint64_t end;
+
+	if (!m || (s && address - s->start < s->promised))
+		return 0;
+	f = core_get_file(t, m->file);
+	if (!f || !f->bytes)
+		return 0;
+	end = core_min(m->end, s ? s->end : next_segment(c, address));
+	return ray_bytes_read(f->bytes, m->offset + (address - m->start), out, (size_t)core_min(size, end - address));
+}
+
+size_t core_read(struct ray_target *t, uint64_t address, void *buffer, size_t size)
+{
+	unsigned char *out = buffer;
+	size_t done = 0, n;
+
+	while (done < size) {
+		n = read_dumped(core_of(t), address + done, out + done, size - done);
+		if (!n)
+			n = read_from_file(t, address + done, out + done, size - done);
+		if (!n)
+			break;
+		done += n;
+	}
+	return done;
+}
+
+static size_t dumped_read(void *arg, uint64_t address, void *buffer, size_t size)
+{
+	unsigned char *out = buffer;
+	size_t done = 0, n;
+
+	while (done < size) {
+		n = read_dumped(core_of(arg), address + done, out + done, size - done);
+		if (!n)
+			break;
+		done += n;
+	}
+	return done;
+}
+
+struct ray_reader core_dumped_reader(struct ray_target *t)
+{
+	return (struct ray_reader){ dumped_read, t };
+}
