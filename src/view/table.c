@@ -9,7 +9,6 @@
 #include "base/arena.h"
 #include "base/vec.h"
 
-#define GAP 2 /* blanks between columns */
 #define ELLIPSIS "\xe2\x80\xa6"
 
 struct ray_table {
@@ -80,6 +79,11 @@ size_t ray_table_rows(const struct ray_table *t)
 	return t->count ? (t->cells.n + t->count - 1) / t->count : 0;
 }
 
+static size_t gap_of(const struct ray_table_print *how)
+{
+	return how->gap ? how->gap : 2;
+}
+
 static size_t least_of(const struct ray_column *c)
 {
 	return c->least ? c->least : 8;
@@ -114,7 +118,7 @@ static void measure(struct ray_table *t, const struct ray_table_print *how)
 			t->width[i % t->count] = w;
 	}
 	for (i = 0; i < t->count; i++)
-		total += t->width[i] + (i ? GAP : 0);
+		total += t->width[i] + (i ? gap_of(how) : 0);
 	if (how->width && total > how->width)
 		shrink(t, total - how->width);
 }
@@ -149,7 +153,7 @@ static bool print_row(struct ray_table *t, const struct ray_table_print *how, co
 	add_blanks(&line, how->indent);
 	for (i = 0; i < n; i++) {
 		if (i)
-			add_blanks(&line, GAP);
+			add_blanks(&line, gap_of(how));
 		add_cell(t, &line, i, cells[i]);
 	}
 	while (line.length && line.bytes[line.length - 1] == ' ')

@@ -40,7 +40,8 @@ size_t ray_table_rows(const struct ray_table *t);
 struct ray_table_print {
 	size_t width;	 /* longest line; 0: whatever it takes */
 	size_t indent;	 /* blanks before each line */
-	int no_heading;
+	size_t gap;	 /* blanks between columns; 0: 2 */
+	bool no_heading;
 };
 
 /* Prints heading and rows. False when memory ran out somewhere and cells are missing. */

@@ -67,7 +67,7 @@ static void nothing_is_cut_below_the_least_width(void **state)
 	ray_table_add(t, "1");
 	ray_table_add(t, "n");
 	ray_table_add(t, "/srv/app/server.js");
-	text = printed(t, &(struct ray_table_print){ .width = 3, .no_heading = 1, .indent = 2 });
+	text = printed(t, &(struct ray_table_print){ .width = 3, .no_heading = true, .indent = 2 });
 	assert_string_equal(text, "  1  n  \xe2\x80\xa6" "er.js\n");
 }
 
@@ -80,7 +80,7 @@ static void control_bytes_never_reach_the_terminal(void **state)
 	ray_table_add(t, "1");
 	ray_table_add(t, "\x1b[2J\n");
 	ray_table_add(t, NULL);
-	text = printed(t, &(struct ray_table_print){ .no_heading = 1 });
+	text = printed(t, &(struct ray_table_print){ .no_heading = true });
 	assert_string_equal(text, "1  \\x1b[2J\\n\n");
 }
 
