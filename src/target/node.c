@@ -74,7 +74,7 @@ static void read_version_from_memory(struct ray_target *t, struct ray_node *n)
 }
 
 /* The address of its own source archive, ".../node-v22.23.3.tar.gz", is in every node. */
-static void read_version_from_file(struct ray_node *n)
+static void read_version_from_file(struct ray_elf *e, struct ray_node *n)
 {
 	static const char mark[] = "/node-v";
 	const char *p, *bytes;
@@ -82,7 +82,7 @@ static void read_version_from_file(struct ray_node *n)
 	uint64_t vaddr;
 	size_t size, i;
 
-	if (!ray_elf_section(n->module->elf, ".rodata", &found, &size, &vaddr))
+	if (!ray_elf_section(e, ".rodata", &found, &size, &vaddr))
 		return;
 	bytes = found;
 	for (p = memmem(bytes, size, mark, sizeof(mark) - 1); p;
@@ -102,6 +102,13 @@ static void read_version_from_file(struct ray_node *n)
 			return;
 		}
 	}
+}
+
+void ray_node_describe(struct ray_elf *e, struct ray_node *ret)
+{
+	ret->stripped = ray_elf_is_stripped(e);
+	read_v8_version(e, ret);
+	read_version_from_file(e, ret);
 }
 
 static bool is_executable_image(struct ray_target *t, const struct ray_map *map)
@@ -154,7 +161,7 @@ struct ray_error *ray_node_identify(struct ray_target *t, struct ray_node *ret)
 	read_v8_version(n.module->elf, &n);
 	read_version_from_memory(t, &n);
 	if (!n.version[0])
-		read_version_from_file(&n);
+		read_version_from_file(n.module->elf, &n);
 	*ret = n;
 	return NULL;
 }

@@ -20,8 +20,12 @@ struct ray_node {
 
 /* Does this file hold V8 and node? Looks at exported symbols only: cheap. */
 bool ray_node_is_module(struct ray_elf *e);
+/* Fills in what the file itself says: V8's version, node's if it is spelled out there, whether it is stripped. */
+void ray_node_describe(struct ray_elf *e, struct ray_node *ret);
 /* RAY_NOT_NODE when it is something else. */
 RAY_MUST_USE struct ray_error *ray_node_identify(struct ray_target *t, struct ray_node *ret);
+/* What the files of a process tell where its memory may not be read (Yama); ret->module stays NULL. */
+RAY_MUST_USE struct ray_error *ray_node_identify_files(int pid, struct ray_node *ret);
 /* Every node on the machine that /proc shows, by pid, ascending. *ret is the caller's to free.
  * unreadable_ret counts the processes that could not be looked at for want of rights. */
 RAY_MUST_USE struct ray_error *ray_node_list(int **ret, size_t *count_ret, size_t *unreadable_ret);
