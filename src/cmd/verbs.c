@@ -9,6 +9,7 @@
 
 /* In the order of --help. */
 #define VERBS(X) \
+	X(ps) \
 	X(completion)
 
 #define DECLARE(name) extern const struct ray_verb ray_verb_##name;
