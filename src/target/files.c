@@ -74,7 +74,7 @@ struct ray_file *ray_files_add(struct ray_files *files, int fd)
 		at--;
 	memmove(files->at + at + 1, files->at + at, (files->n - at) * sizeof(*files->at));
 	files->n++;
-	files->at[at] = (struct ray_file){ .fd = fd, .path = "", .use = "", .loop = -1 };
+	files->at[at] = (struct ray_file){ .fd = fd, .path = "", .use = "", .loop = -1, .loop_role = "" };
 	return &files->at[at];
 }
 
@@ -174,7 +174,7 @@ static struct ray_error *look_at_all(int fd_dir, int info_dir, DIR *dir, struct 
 	while ((entry = readdir(dir))) {
 		if (!isdigit((unsigned char)entry->d_name[0]))
 			continue;
-		f = (struct ray_file){ .fd = atoi(entry->d_name), .path = "", .use = "", .loop = -1 };
+		f = (struct ray_file){ .fd = atoi(entry->d_name), .path = "", .use = "", .loop = -1, .loop_role = "" };
 		if (!look_at(fd_dir, info_dir, entry->d_name, &text, &f, files->arena)) {
 			files->vanished++;
 			continue;

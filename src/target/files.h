@@ -79,6 +79,7 @@ struct ray_file {
 	size_t peer_count;
 	const char *use; /* what libuv uses it for; "" when it cannot be told (see uv_files.h) */
 	int loop;	 /* the epoll descriptor of the loop that `use` speaks of; -1 if none */
+	const char *loop_role; /* "main", "worker 4712"...; "" when it cannot be told */
 	bool from_memory; /* only the number is known: read out of libuv's memory, not from the kernel */
 };
 

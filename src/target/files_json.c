@@ -135,6 +135,7 @@ json_t *ray_file_to_json(const struct ray_file *f)
 	put_text(o, "use", f->use);
 	if (f->loop >= 0)
 		put(o, "loop", json_integer(f->loop));
+	put_text(o, "loop_role", f->loop_role);
 	if (f->from_memory)
 		put(o, "from_memory", json_true());
 	return o;
@@ -301,6 +302,7 @@ static bool get_file(struct ray_files *files, const json_t *o)
 	get_peers(files->arena, json_object_get(o, "peers"), f);
 	f->use = text_or_empty(files->arena, o, "use");
 	f->loop = int_or(o, "loop", -1);
+	f->loop_role = text_or_empty(files->arena, o, "loop_role");
 	return true;
 }
 
