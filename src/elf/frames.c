@@ -272,8 +272,10 @@ static bool make_index(struct ray_unwinder *u)
 		    !ray_vec_push(&u->index, (struct indexed_fde){ fde.start, fde.end, offset }))
 			return false;
 	}
+	if (!u->index.n)
+		return false;
 	qsort(u->index.at, u->index.n, sizeof(*u->index.at), by_start);
-	return u->index.n > 0;
+	return true;
 }
 
 /* Finds .eh_frame and the table by .eh_frame_hdr. */

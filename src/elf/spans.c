@@ -225,7 +225,7 @@ bool ray_elf_symbol_at(struct ray_elf *e, uint64_t vaddr, struct ray_symbol *ret
 		if (vaddr - span->start >= span->size)
 			continue;
 		ray_symbols_entry(t, span->index, &s);
-		if (found && !is_better(t, &s, &best))
+		if (!*ray_symbols_name(t, &s) || (found && !is_better(t, &s, &best)))
 			continue;
 		found = span;
 		best = s;

@@ -116,13 +116,13 @@ bool ray_elf_is_stripped(struct ray_elf *e)
 	return !e->symtab.count || e->debug;
 }
 
-/* Undefined ones, and those that name a file or a section, are of no use to anybody. */
-static bool is_definition(const Elf64_Sym *s)
+/* Undefined and nameless ones, and those that name a file or a section, are of no use to anybody. */
+static bool is_definition(const struct ray_symbols *t, const Elf64_Sym *s)
 {
 	unsigned type = ELF64_ST_TYPE(s->st_info);
 
 	return s->st_shndx != SHN_UNDEF && s->st_shndx != SHN_COMMON && type != STT_FILE && type != STT_SECTION &&
-	       s->st_name;
+	       *ray_symbols_name(t, s);
 }
 
 void ray_elf_each_symbol(struct ray_elf *e, bool (*each)(const struct ray_symbol *s, void *arg), void *arg)
@@ -132,7 +132,7 @@ void ray_elf_each_symbol(struct ray_elf *e, bool (*each)(const struct ray_symbol
 	Elf64_Sym s;
 
 	for (size_t i = 0; ray_symbols_entry(t, i, &s); i++) {
-		if (!is_definition(&s))
+		if (!is_definition(t, &s))
 			continue;
 		ray_symbols_fill(t, &s, &symbol);
 		if (!each(&symbol, arg))
@@ -213,7 +213,7 @@ static void index_names(struct ray_elf *e)
 		return;
 	e->name_mask = slots - 1;
 	for (size_t i = 0; ray_symbols_entry(&e->symtab, i, &s); i++)
-		if (is_definition(&s))
+		if (is_definition(&e->symtab, &s))
 			add_name(e, i, &s);
 }
 
