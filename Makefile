@@ -25,7 +25,7 @@ JOBS     := $(shell nproc)
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 
 .DELETE_ON_ERROR:
-.PHONY: all deps demo test units fuzzers bench lint fuzz install install-links clean
+.PHONY: all deps demo test units fuzzers bench lint format fuzz install install-links uninstall clean
 
 all: build/noderay
 
@@ -80,6 +80,42 @@ test: deps
 fuzz: deps
 	@$(MAKE) --no-print-directory -j$(JOBS) fuzzers
 	@tests/fuzz/all
+
+lint:
+	@tools/deps build lint
+	@tools/lint
+
+format:
+	@clang-format -i $(wildcard src/*/*.[ch] tests/*/*.[ch])
+
+# The shells' own directories for completions, below the prefix.
+BASHDIR := $(PREFIX)/share/bash-completion/completions
+ZSHDIR  := $(PREFIX)/share/zsh/site-functions
+FISHDIR := $(PREFIX)/share/fish/vendor_completions.d
+MANDIR  := $(PREFIX)/share/man/man1
+
+install: build/noderay
+	install -D -m 755 build/noderay $(DESTDIR)$(PREFIX)/bin/noderay
+	install -d $(DESTDIR)$(MANDIR) $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR)
+	install -m 644 docs/man/*.1 $(DESTDIR)$(MANDIR)
+	build/noderay completion bash > $(DESTDIR)$(BASHDIR)/noderay
+	build/noderay completion zsh > $(DESTDIR)$(ZSHDIR)/_noderay
+	build/noderay completion fish > $(DESTDIR)$(FISHDIR)/noderay.fish
+
+# Apart from install: a distribution has programs of these names too (procps' pmap, gdb's gcore).
+install-links:
+	@for name in pstack pmap pfiles penv pargs gcore; do \
+		link=$(DESTDIR)$(PREFIX)/bin/$$name; \
+		if [ -e $$link ] && [ "$$(readlink $$link)" != noderay ]; then echo "$$link is there already: left alone"; \
+		else ln -sf noderay $$link; fi; \
+	done
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/noderay $(addprefix $(DESTDIR)$(MANDIR)/,$(notdir $(wildcard docs/man/*.1))) \
+		$(DESTDIR)$(BASHDIR)/noderay $(DESTDIR)$(ZSHDIR)/_noderay $(DESTDIR)$(FISHDIR)/noderay.fish
+	for name in pstack pmap pfiles penv pargs gcore; do \
+		[ "$$(readlink $(DESTDIR)$(PREFIX)/bin/$$name)" != noderay ] || rm $(DESTDIR)$(PREFIX)/bin/$$name; \
+	done
 
 clean:
 	rm -rf build
