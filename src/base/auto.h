@@ -18,10 +18,10 @@
 #define RAY_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Defines what ray_auto(type, name) does at the end of the scope. */
-#define RAY_DEFINE_AUTO(type, free_function)                        \
+#define RAY_DEFINE_AUTO(type, free_function)                                \
 	static inline RAY_UNUSED void ray_auto_free_##type(struct type **p) \
-	{                                                           \
-		free_function(*p);                                  \
+	{                                                                   \
+		free_function(*p);                                          \
 	}
 
 #define ray_auto(type, name) __attribute__((cleanup(ray_auto_free_##type))) struct type *name
@@ -48,11 +48,11 @@ static inline RAY_UNUSED void ray_auto_close_file(FILE **f)
 #define ray_auto_file __attribute__((cleanup(ray_auto_close_file)))
 
 /* Hands a guarded pointer over: the guard then frees nothing. */
-#define ray_take(p)                            \
-	({                                     \
+#define ray_take(p)                             \
+	({                                      \
 		__typeof__(p) ray_taken_ = (p); \
-		(p) = NULL;                    \
-		ray_taken_;                    \
+		(p) = NULL;                     \
+		ray_taken_;                     \
 	})
 
 #endif

@@ -27,8 +27,7 @@ extern struct ray_error ray_enomem;
 RAY_MUST_USE struct ray_error *ray_error_new(enum ray_code code, const char *fmt, ...) RAY_PRINTF(2, 3);
 
 /* Appends ": " and strerror(errnum). EPERM and EACCES become RAY_DENIED, whatever code says. */
-RAY_MUST_USE struct ray_error *ray_error_errno(enum ray_code code, int errnum, const char *fmt, ...)
-	RAY_PRINTF(3, 4);
+RAY_MUST_USE struct ray_error *ray_error_errno(enum ray_code code, int errnum, const char *fmt, ...) RAY_PRINTF(3, 4);
 
 /* Prefixes "text: ". Consumes cause; NULL stays NULL. */
 RAY_MUST_USE struct ray_error *ray_error_wrap(struct ray_error *cause, const char *fmt, ...) RAY_PRINTF(2, 3);

@@ -14,11 +14,11 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#define RAY_VEC(type)        \
-	struct {             \
-		type *at;    \
-		size_t n;    \
-		size_t cap;  \
+#define RAY_VEC(type)       \
+	struct {            \
+		type *at;   \
+		size_t n;   \
+		size_t cap; \
 	}
 
 /* Makes room for one more; false when there is no memory. */
@@ -39,16 +39,16 @@ static inline bool ray_vec_grow_(void **at, size_t *cap, size_t n, size_t size)
 	return true;
 }
 
-#define ray_vec_push(v, ...)                                                                   \
-	(ray_vec_grow_((void **)&(v)->at, &(v)->cap, (v)->n, sizeof(*(v)->at)) ?               \
-		 ((v)->at[(v)->n++] = (__VA_ARGS__), true) :                                   \
+#define ray_vec_push(v, ...)                                                     \
+	(ray_vec_grow_((void **)&(v)->at, &(v)->cap, (v)->n, sizeof(*(v)->at)) ? \
+		 ((v)->at[(v)->n++] = (__VA_ARGS__), true) :                     \
 		 false)
 
-#define ray_vec_free(v)                  \
-	do {                             \
-		free((v)->at);           \
-		(v)->at = NULL;          \
-		(v)->n = (v)->cap = 0;   \
+#define ray_vec_free(v)                \
+	do {                           \
+		free((v)->at);         \
+		(v)->at = NULL;        \
+		(v)->n = (v)->cap = 0; \
 	} while (0)
 
 #endif

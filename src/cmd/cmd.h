@@ -21,20 +21,22 @@ struct ray_option {
 };
 
 /* Options that several verbs share; a verb lists them with these macros. --help is implied. */
+/* clang-format off */
 #define RAY_OPTION_JSON { 0, "json", NULL, "print JSON, one object a line" }
 #define RAY_OPTIONS_TARGET                                                            \
 	{ 'p', "pid", "PID", "look at this process" },                                \
 	{ 0, "exe", "FILE", "the executable the core was made from" },                \
 	{ 0, "sysroot", "DIR", "look for the core's files below DIR" },               \
 	{ 0, "force", NULL, "go on although a build-id does not match" }
+/* clang-format on */
 
 struct ray_call; /* one parsed command line */
 
 struct ray_verb {
 	const char *name;
-	const char *alias;   /* the old tool it stands for ("pstack"), or NULL: a link of that name runs it */
-	const char *summary; /* one line */
-	const char *operands; /* "[TARGET]" as shown in the usage line */
+	const char *alias;	     /* the old tool it stands for ("pstack"), or NULL: a link of that name runs it */
+	const char *summary;	     /* one line */
+	const char *operands;	     /* "[TARGET]" as shown in the usage line */
 	const char *const *examples; /* pairs: command, what it does; NULL-ended */
 	const struct ray_option *options;
 	size_t option_count;
@@ -48,7 +50,8 @@ bool ray_call_has(const struct ray_call *call, const char *option);
 /* The last value given for the option; NULL if it was not given. */
 const char *ray_call_value(const struct ray_call *call, const char *option);
 /* A value as a number; an error (RAY_USAGE) that names the option when it is none. fallback if not given. */
-RAY_MUST_USE struct ray_error *ray_call_number(const struct ray_call *call, const char *option, long fallback, long *ret);
+RAY_MUST_USE struct ray_error *ray_call_number(const struct ray_call *call, const char *option, long fallback,
+					       long *ret);
 size_t ray_call_operands(const struct ray_call *call);
 const char *ray_call_operand(const struct ray_call *call, size_t index); /* NULL past the last */
 const struct ray_verb *ray_call_verb(const struct ray_call *call);

@@ -48,9 +48,12 @@ static struct ray_error *run(const struct ray_call *call)
 }
 
 static const char *const examples[] = {
-	"source <(noderay completion bash)", "complete verbs, options and pids in this bash",
-	"noderay completion zsh > ~/.zfunc/_noderay", "for zsh, if ~/.zfunc is in its fpath",
-	"noderay completion fish | source", "in this fish",
+	"source <(noderay completion bash)",
+	"complete verbs, options and pids in this bash",
+	"noderay completion zsh > ~/.zfunc/_noderay",
+	"for zsh, if ~/.zfunc is in its fpath",
+	"noderay completion fish | source",
+	"in this fish",
 	NULL,
 };
 

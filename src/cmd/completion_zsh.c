@@ -22,7 +22,7 @@ static void print_quoted(const char *text)
 static void print_action(enum ray_value_kind kind, const char *words)
 {
 	static const char *const actions[] = {
-		[RAY_VALUE_TEXT] = " ",	   [RAY_VALUE_PID] = "_noderay_pids",	  [RAY_VALUE_FILE] = "_files",
+		[RAY_VALUE_TEXT] = " ",	       [RAY_VALUE_PID] = "_noderay_pids",      [RAY_VALUE_FILE] = "_files",
 		[RAY_VALUE_DIR] = "_files -/", [RAY_VALUE_TARGET] = "_noderay_target",
 	};
 
@@ -77,18 +77,17 @@ static void print_verb(const struct ray_verb *verb)
 	puts("\n\t\t;;");
 }
 
-static const char head[] =
-	"#compdef noderay\n"
-	"# zsh completion for noderay, printed by 'noderay completion zsh'\n"
-	"_noderay_pids() {\n"
-	"\tlocal -a pids\n"
-	"\tpids=(${${${(f)\"$(noderay completion pids 2>/dev/null)\"}//:/\\\\:}/$'\\t'/:})\n"
-	"\t_describe -t pids node pids\n"
-	"}\n"
-	"_noderay_target() { _alternative 'pids:node:_noderay_pids' 'files:core:_files' }\n"
-	"_noderay() {\n"
-	"\tlocal -a verbs\n"
-	"\tverbs=(\n";
+static const char head[] = "#compdef noderay\n"
+			   "# zsh completion for noderay, printed by 'noderay completion zsh'\n"
+			   "_noderay_pids() {\n"
+			   "\tlocal -a pids\n"
+			   "\tpids=(${${${(f)\"$(noderay completion pids 2>/dev/null)\"}//:/\\\\:}/$'\\t'/:})\n"
+			   "\t_describe -t pids node pids\n"
+			   "}\n"
+			   "_noderay_target() { _alternative 'pids:node:_noderay_pids' 'files:core:_files' }\n"
+			   "_noderay() {\n"
+			   "\tlocal -a verbs\n"
+			   "\tverbs=(\n";
 
 static const char middle[] = "\t\t'help:print the help of a verb'\n"
 			     "\t)\n"
@@ -102,9 +101,10 @@ static const char middle[] = "\t\t'help:print the help of a verb'\n"
 			     "\tcase $verb in\n"
 			     "\thelp) _describe -t verbs verb verbs ;;\n";
 
-static const char tail[] = "\tesac\n"
-			   "}\n"
-			   "if [[ $funcstack[1] == _noderay ]]; then _noderay \"$@\"; else compdef _noderay noderay; fi\n";
+static const char tail[] =
+	"\tesac\n"
+	"}\n"
+	"if [[ $funcstack[1] == _noderay ]]; then _noderay \"$@\"; else compdef _noderay noderay; fi\n";
 
 void ray_completion_zsh(void)
 {

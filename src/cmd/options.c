@@ -103,8 +103,8 @@ static struct ray_error *parse_long(struct ray_call *call, const char *name, str
 	if (!o)
 		return unknown_long(call->verb, name, length);
 	if (!o->argument && value)
-		return usage(call->verb, ray_error_new(RAY_USAGE, "%s: option '--%s' takes no value", call->verb->name,
-						       o->name));
+		return usage(call->verb,
+			     ray_error_new(RAY_USAGE, "%s: option '--%s' takes no value", call->verb->name, o->name));
 	if (o->argument && !value) {
 		if (!rest->n)
 			return usage(call->verb, ray_error_new(RAY_USAGE, "%s: option '--%s' needs a value: %s",
@@ -124,8 +124,8 @@ static struct ray_error *parse_short(struct ray_call *call, const char *letters,
 	for (; *letters; letters++) {
 		o = find_short(call->verb, *letters);
 		if (!o)
-			return usage(call->verb, ray_error_new(RAY_USAGE, "%s: unknown option '-%c'", call->verb->name,
-							       *letters));
+			return usage(call->verb,
+				     ray_error_new(RAY_USAGE, "%s: unknown option '-%c'", call->verb->name, *letters));
 		if (!o->argument) {
 			err = give(call, o, NULL);
 			if (err)

@@ -8,9 +8,11 @@
 #include "cmd/suggest.h"
 
 /* In the order of --help. */
+/* clang-format off */
 #define VERBS(X) \
 	X(ps) \
 	X(completion)
+/* clang-format on */
 
 #define DECLARE(name) extern const struct ray_verb ray_verb_##name;
 VERBS(DECLARE)

@@ -64,8 +64,8 @@ static void broken_utf8_is_replaced_byte_by_byte(void **state)
 {
 	(void)state;
 	assert_safe("\xff", 1, "\ufffd");
-	assert_safe("\xe4\xb8", 2, "\ufffd\ufffd");	/* cut */
-	assert_safe("\xc0\xaf", 2, "\ufffd\ufffd");	/* overlong */
+	assert_safe("\xe4\xb8", 2, "\ufffd\ufffd");	      /* cut */
+	assert_safe("\xc0\xaf", 2, "\ufffd\ufffd");	      /* overlong */
 	assert_safe("\xed\xa0\x80", 3, "\ufffd\ufffd\ufffd"); /* surrogate */
 	assert_safe("\xf5\x80\x80\x80", 4, "\ufffd\ufffd\ufffd\ufffd");
 	assert_safe("a\x80z", 3, "a\ufffdz");
@@ -102,10 +102,17 @@ static void sizes_stay_within_five_characters(void **state)
 		uint64_t bytes;
 		const char *text;
 	} rows[] = {
-		{ 0, "0" },		    { 96, "96" },		 { 999, "999" },
-		{ 1000, "1.0K" },	    { 1536, "1.5K" },		 { 10240, "10K" },
-		{ 1023 * 1024, "1.0M" },    { 1ull << 30, "1.0G" },	 { 3ull << 29, "1.5G" },
-		{ 999ull << 20, "999M" },   { UINT64_MAX, "16E" },
+		{ 0, "0" },
+		{ 96, "96" },
+		{ 999, "999" },
+		{ 1000, "1.0K" },
+		{ 1536, "1.5K" },
+		{ 10240, "10K" },
+		{ 1023 * 1024, "1.0M" },
+		{ 1ull << 30, "1.0G" },
+		{ 3ull << 29, "1.5G" },
+		{ 999ull << 20, "999M" },
+		{ UINT64_MAX, "16E" },
 	};
 	char out[8];
 	size_t i;

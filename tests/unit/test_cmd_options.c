@@ -60,7 +60,8 @@ static void no_words_are_a_call(void **state)
 static void values_come_in_every_form(void **state)
 {
 	static char *const forms[][4] = {
-		{ "--output=x", NULL }, { "--output", "x", NULL }, { "-ox", NULL }, { "-o", "x", NULL }, { "-avox", NULL },
+		{ "--output=x", NULL }, { "--output", "x", NULL }, { "-ox", NULL },
+		{ "-o", "x", NULL },	{ "-avox", NULL },
 	};
 	size_t i;
 
