@@ -1,0 +1,230 @@
+/* function.c - see function.h. SPDX-License-Identifier: MIT */
+#include "v8/function.h"
+
+#include <string.h>
+
+#include "v8/string.h"
+
+enum {
+	NAME_LIMIT = 256,     /* UTF-16 units of a name that are shown */
+	INLINE_LOCALS = 75,   /* scopes with that many context locals keep their names in a hash table */
+	TAIL_SLOTS = 8,	      /* slots behind the locals that can hold the name */
+	MAX_BACK_POINTERS = 2000,
+	MAX_DESCRIPTORS = 1020,
+};
+
+/* Bits of ScopeInfo's flags, the same from V8 9.0 to 14.6. */
+enum {
+	SCOPE_HAS_SAVED_CLASS = 1 << 10,
+	SCOPE_FUNCTION_VARIABLE = 3 << 12,
+	SCOPE_HAS_INFERRED_NAME = 1 << 14,
+};
+
+bool ray_v8_function_shared(struct ray_v8 *v8, uint64_t function, uint64_t *ret)
+{
+	return ray_v8_is_function(v8, function) && ray_v8_field(v8, function, RAY_V8_JSFUNCTION_SHARED, ret);
+}
+
+static bool scope_slot(struct ray_v8 *v8, uint64_t scope, int64_t index, uint64_t *ret)
+{
+	return ray_v8_word(v8, scope, ray_v8_get(v8->layout, RAY_V8_SCOPE_FIRST) + index * 8, ret);
+}
+
+/* Index of the first slot behind the context locals. */
+static bool scope_tail(struct ray_v8 *v8, uint64_t scope, int64_t *ret)
+{
+	int64_t first = ray_v8_get(v8->layout, RAY_V8_SCOPE_IDX_FIRST_VARS);
+	uint64_t locals;
+	int32_t n;
+
+	if (!scope_slot(v8, scope, ray_v8_get(v8->layout, RAY_V8_SCOPE_IDX_LOCALS), &locals) || !ray_v8_is_smi(locals))
+		return false;
+	n = ray_v8_smi(locals);
+	if (n < 0 || n > 1 << 20)
+		return false;
+	*ret = n < INLINE_LOCALS ? first + 2 * (int64_t)n : first + 1 + n;
+	return true;
+}
+
+/* The function's name, or the inferred one: the first string that is not empty. */
+static const char *scope_name(struct ray_v8 *v8, uint64_t scope)
+{
+	const char *name;
+	uint64_t value;
+	int64_t tail;
+
+	if (!scope_tail(v8, scope, &tail))
+		return NULL;
+	for (int i = 0; i < TAIL_SLOTS; i++) {
+		if (!scope_slot(v8, scope, tail + i, &value))
+			break;
+		if (ray_v8_is_smi(value))
+			continue;
+		if (!ray_v8_is_string(v8, value)) {
+			if (ray_v8_is(v8, value, RAY_V8_TYPE_SCOPE_INFO))
+				break; /* the outer scope: the names are behind us */
+			continue;
+		}
+		name = ray_v8_string_text(v8, value, NAME_LIMIT);
+		if (!name || name[0])
+			return name;
+	}
+	return "";
+}
+
+const char *ray_v8_shared_name(struct ray_v8 *v8, uint64_t shared)
+{
+	uint64_t value;
+
+	if (!ray_v8_is(v8, shared, RAY_V8_TYPE_SFI) || !ray_v8_field(v8, shared, RAY_V8_SFI_NAME, &value))
+		return NULL;
+	if (ray_v8_is_smi(value))
+		return "";
+	if (ray_v8_is_string(v8, value))
+		return ray_v8_string_text(v8, value, NAME_LIMIT);
+	return ray_v8_is(v8, value, RAY_V8_TYPE_SCOPE_INFO) ? scope_name(v8, value) : NULL;
+}
+
+/* The value of an own property that lies in the object or in its property array. */
+static bool property_value(struct ray_v8 *v8, uint64_t object, uint64_t map, int32_t details, uint64_t in_descriptor,
+			   uint64_t *ret)
+{
+	const struct ray_v8_layout *l = v8->layout;
+	uint8_t size, start;
+	uint64_t properties;
+	int32_t index;
+
+	if (details & ray_v8_get(l, RAY_V8_PROP_KIND_MASK))
+		return false; /* an accessor */
+	if ((details & ray_v8_get(l, RAY_V8_PROP_LOCATION_MASK)) >> ray_v8_get(l, RAY_V8_PROP_LOCATION_SHIFT)) {
+		*ret = in_descriptor;
+		return true;
+	}
+	index = (details & ray_v8_get(l, RAY_V8_PROP_INDEX_MASK)) >> ray_v8_get(l, RAY_V8_PROP_INDEX_SHIFT);
+	if (!ray_read(&v8->memory, map - 1 + (uint64_t)ray_v8_get(l, RAY_V8_MAP_INSTANCE_SIZE), &size, 1) ||
+	    !ray_read(&v8->memory, map - 1 + (uint64_t)ray_v8_get(l, RAY_V8_MAP_INOBJECT_START), &start, 1))
+		return false;
+	if (start <= size && index < size - start)
+		return ray_v8_word(v8, object, (int64_t)(start + index) * 8, ret);
+	return ray_v8_field(v8, object, RAY_V8_PROPERTIES, &properties) &&
+	       ray_v8_word(v8, properties, ray_v8_get(l, RAY_V8_ARRAY_DATA) + (int64_t)(index - (size - start)) * 8, ret);
+}
+
+/* An own data property by name; dictionaries are not searched. */
+static bool own_property(struct ray_v8 *v8, uint64_t object, const char *name, uint64_t *ret)
+{
+	const struct ray_v8_layout *l = v8->layout;
+	uint64_t map, descriptors, key, details, value;
+	uint32_t bits;
+	int count;
+
+	if (!ray_v8_word(v8, object, 0, &map) || !ray_v8_is(v8, map, RAY_V8_TYPE_MAP) ||
+	    !ray_read_u32(&v8->memory, map - 1 + (uint64_t)ray_v8_get(l, RAY_V8_MAP_BIT_FIELD3), &bits) ||
+	    !ray_v8_field(v8, map, RAY_V8_MAP_DESCRIPTORS, &descriptors))
+		return false;
+	count = (int)((bits & (uint32_t)ray_v8_get(l, RAY_V8_OWN_DESCRIPTORS_MASK)) >>
+		      ray_v8_get(l, RAY_V8_OWN_DESCRIPTORS_SHIFT));
+	if (count > MAX_DESCRIPTORS)
+		return false;
+	for (int i = 0; i < count; i++) {
+		int64_t at = ray_v8_get(l, RAY_V8_DESCRIPTORS_HEADER) + (int64_t)i * 24;
+		const char *text;
+
+		if (!ray_v8_word(v8, descriptors, at, &key) || !ray_v8_word(v8, descriptors, at + 8, &details) ||
+		    !ray_v8_word(v8, descriptors, at + 16, &value) || !ray_v8_is_smi(details))
+			return false;
+		if (ray_v8_string_length(v8, key) != (int64_t)strlen(name))
+			continue;
+		text = ray_v8_string_text(v8, key, NAME_LIMIT);
+		if (text && !strcmp(text, name))
+			return property_value(v8, object, map, ray_v8_smi(details), value, ret);
+	}
+	return false;
+}
+
+const char *ray_v8_function_name(struct ray_v8 *v8, uint64_t function)
+{
+	const char *name, *own;
+	uint64_t shared, value;
+
+	if (!ray_v8_function_shared(v8, function, &shared))
+		return NULL;
+	name = ray_v8_shared_name(v8, shared);
+	if (name && name[0])
+		return name;
+	own = own_property(v8, function, "name", &value) && ray_v8_is_string(v8, value) ?
+		      ray_v8_string_text(v8, value, NAME_LIMIT) :
+		      NULL;
+	return own ? own : name;
+}
+
+bool ray_v8_shared_script(struct ray_v8 *v8, uint64_t shared, uint64_t *ret)
+{
+	uint64_t value;
+
+	if (!ray_v8_field(v8, shared, RAY_V8_SFI_SCRIPT, &value))
+		return false;
+	if (ray_v8_is(v8, value, RAY_V8_TYPE_DEBUG_INFO) && !ray_v8_field(v8, value, RAY_V8_DEBUG_INFO_SCRIPT, &value))
+		return false;
+	*ret = value;
+	return ray_v8_is(v8, value, RAY_V8_TYPE_SCRIPT);
+}
+
+static bool is_range(uint64_t start, uint64_t end)
+{
+	return ray_v8_is_smi(start) && ray_v8_is_smi(end) && ray_v8_smi(start) >= 0 && ray_v8_smi(end) >= ray_v8_smi(start);
+}
+
+/* Newer V8 keeps start and end before the locals (then there are five fixed slots), older behind the names. */
+static bool scope_range(struct ray_v8 *v8, uint64_t scope, uint64_t *start, uint64_t *end)
+{
+	uint64_t flags;
+	int64_t tail;
+
+	if (ray_v8_get(v8->layout, RAY_V8_SCOPE_IDX_FIRST_VARS) >= 5)
+		return scope_slot(v8, scope, 3, start) && scope_slot(v8, scope, 4, end);
+	if (!scope_tail(v8, scope, &tail) || !scope_slot(v8, scope, 0, &flags) || !ray_v8_is_smi(flags))
+		return false;
+	flags = (uint32_t)ray_v8_smi(flags);
+	tail += (flags & SCOPE_HAS_SAVED_CLASS ? 1 : 0) + (flags & SCOPE_FUNCTION_VARIABLE ? 2 : 0) +
+		(flags & SCOPE_HAS_INFERRED_NAME ? 1 : 0);
+	return scope_slot(v8, scope, tail, start) && scope_slot(v8, scope, tail + 1, end);
+}
+
+bool ray_v8_shared_range(struct ray_v8 *v8, uint64_t shared, int32_t *start_ret, int32_t *end_ret)
+{
+	uint64_t scope, start, end;
+
+	if (!ray_v8_field(v8, shared, RAY_V8_SFI_NAME, &scope) || !ray_v8_is(v8, scope, RAY_V8_TYPE_SCOPE_INFO) ||
+	    !scope_range(v8, scope, &start, &end) || !is_range(start, end))
+		return false;
+	*start_ret = ray_v8_smi(start);
+	*end_ret = ray_v8_smi(end);
+	return true;
+}
+
+/* A map points back to the map it grew from, and the first of them to the constructor. */
+static bool constructor_of(struct ray_v8 *v8, uint64_t object, uint64_t *ret)
+{
+	uint64_t map, value;
+
+	if (!ray_v8_word(v8, object, 0, &map) || !ray_v8_is(v8, map, RAY_V8_TYPE_MAP))
+		return false;
+	for (int i = 0; i < MAX_BACK_POINTERS; i++) {
+		if (!ray_v8_field(v8, map, RAY_V8_MAP_CONSTRUCTOR, &value))
+			return false;
+		if (!ray_v8_is(v8, value, RAY_V8_TYPE_MAP)) {
+			*ret = value;
+			return ray_v8_is_function(v8, value);
+		}
+		map = value;
+	}
+	return false;
+}
+
+const char *ray_v8_class_name(struct ray_v8 *v8, uint64_t object)
+{
+	uint64_t constructor;
+
+	return constructor_of(v8, object, &constructor) ? ray_v8_function_name(v8, constructor) : NULL;
+}

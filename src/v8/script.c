@@ -1,0 +1,198 @@
+/* script.c - see script.h. SPDX-License-Identifier: MIT */
+#include "v8/script.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "v8/function.h"
+#include "v8/string.h"
+
+enum {
+	NAME_LIMIT = 1024,
+	CHUNK = 65536,
+	MAX_EVAL_DEPTH = 3,
+	MAX_SOURCE = 256 << 20, /* UTF-16 units; beyond that lines are not counted */
+};
+
+struct ray_v8_script {
+	uint64_t script, source;
+	int64_t length;	 /* -1: the source cannot be read */
+	int line_offset, column_offset;
+	RAY_VEC(uint32_t) starts; /* of lines */
+};
+
+void ray_v8_scripts_free(struct ray_v8 *v8)
+{
+	for (size_t i = 0; i < v8->scripts.n; i++) {
+		ray_vec_free(&v8->scripts.at[i]->starts);
+		free(v8->scripts.at[i]);
+	}
+	ray_vec_free(&v8->scripts);
+}
+
+/* The same line ends as V8: LF, CR, CR LF, U+2028 and U+2029. */
+static bool is_line_end(uint16_t c, uint16_t next)
+{
+	return c == '\n' || (c == '\r' && next != '\n') || c == 0x2028 || c == 0x2029;
+}
+
+static bool count_lines(struct ray_v8 *v8, struct ray_v8_script *s)
+{
+	ray_auto_memory uint16_t *units = malloc((CHUNK + 1) * sizeof(*units));
+	uint32_t at = 0, n, ahead;
+
+	if (!units || !ray_vec_push(&s->starts, 0))
+		return false;
+	while (at < s->length) {
+		n = s->length - at < CHUNK ? (uint32_t)(s->length - at) : CHUNK;
+		ahead = at + n < s->length;
+		if (!ray_v8_string_units(v8, s->source, at, n + ahead, units))
+			return false;
+		if (!ahead)
+			units[n] = 0;
+		for (uint32_t i = 0; i < n; i++) {
+			if (is_line_end(units[i], units[i + 1]) && !ray_vec_push(&s->starts, at + i + 1))
+				return false;
+		}
+		at += n;
+	}
+	return true;
+}
+
+static struct ray_v8_script *load(struct ray_v8 *v8, uint64_t script)
+{
+	struct ray_v8_script *s;
+	int32_t offset;
+
+	for (size_t i = 0; i < v8->scripts.n; i++) {
+		if (v8->scripts.at[i]->script == script)
+			return v8->scripts.at[i];
+	}
+	s = calloc(1, sizeof(*s));
+	if (!s || !ray_vec_push(&v8->scripts, s)) {
+		free(s);
+		return NULL;
+	}
+	s->script = script;
+	s->length = -1;
+	if (!ray_v8_is(v8, script, RAY_V8_TYPE_SCRIPT) || !ray_v8_field(v8, script, RAY_V8_SCRIPT_SOURCE, &s->source))
+		return s;
+	s->length = ray_v8_string_length(v8, s->source);
+	if (ray_v8_smi_field(v8, script, RAY_V8_SCRIPT_LINE_OFFSET, &offset))
+		s->line_offset = offset;
+	if (ray_v8_smi_field(v8, script, RAY_V8_SCRIPT_COLUMN_OFFSET, &offset))
+		s->column_offset = offset;
+	if (s->length > MAX_SOURCE || (s->length >= 0 && !count_lines(v8, s)))
+		s->length = -1;
+	return s;
+}
+
+bool ray_v8_script_place(struct ray_v8 *v8, uint64_t script, int32_t position, int *line_ret, int *column_ret)
+{
+	struct ray_v8_script *s = load(v8, script);
+	size_t low = 0, high;
+
+	if (!s || s->length < 0 || position < 0 || position > s->length)
+		return false;
+	high = s->starts.n;
+	while (high - low > 1) {
+		size_t mid = low + (high - low) / 2;
+
+		if (s->starts.at[mid] <= (uint32_t)position)
+			low = mid;
+		else
+			high = mid;
+	}
+	*line_ret = (int)low + 1 + s->line_offset;
+	*column_ret = position - (int)s->starts.at[low] + 1 + (low == 0 ? s->column_offset : 0);
+	return true;
+}
+
+int64_t ray_v8_script_length(struct ray_v8 *v8, uint64_t script)
+{
+	struct ray_v8_script *s = load(v8, script);
+
+	return s ? s->length : -1;
+}
+
+const char *ray_v8_script_line(struct ray_v8 *v8, uint64_t script, int line, uint32_t limit)
+{
+	struct ray_v8_script *s = load(v8, script);
+	uint32_t start, end, n;
+	uint16_t units[512];
+	ray_auto_text text = { 0 };
+	int64_t index;
+
+	if (!s || s->length < 0)
+		return NULL;
+	index = (int64_t)line - 1 - s->line_offset;
+	if (index < 0 || (size_t)index >= s->starts.n)
+		return NULL;
+	start = s->starts.at[index];
+	end = (size_t)index + 1 < s->starts.n ? s->starts.at[index + 1] : (uint32_t)s->length;
+	n = end - start;
+	if (n > limit)
+		n = limit;
+	if (n > RAY_COUNT(units))
+		n = RAY_COUNT(units);
+	if (!ray_v8_string_units(v8, s->source, start, n, units))
+		return NULL;
+	while (n && is_line_end(units[n - 1], 0))
+		n--;
+	for (uint32_t i = 0; i < n; i++)
+		ray_text_add_codepoint(&text, units[i] == '\t' ? ' ' : units[i]);
+	return ray_arena_copy(v8->arena, ray_text_get(&text), text.length);
+}
+
+static const char *name_at(struct ray_v8 *v8, uint64_t script, enum ray_v8_field field)
+{
+	uint64_t value;
+
+	if (!ray_v8_field(v8, script, field, &value) || !ray_v8_is_string(v8, value))
+		return "";
+	return ray_v8_string_text(v8, value, NAME_LIMIT);
+}
+
+static const char *script_name(struct ray_v8 *v8, uint64_t script, int depth);
+
+/* eval_from_position is a position in the calling script, or minus the bytecode offset of the call: V8
+ * translates the latter only when it needs to. */
+static const char *eval_name(struct ray_v8 *v8, uint64_t script, int depth)
+{
+	const char *function, *file;
+	uint64_t shared, from;
+	int32_t position;
+	int line, column;
+
+	if (depth >= MAX_EVAL_DEPTH || !ray_v8_field(v8, script, RAY_V8_SCRIPT_EVAL_SHARED, &shared) ||
+	    !ray_v8_is(v8, shared, RAY_V8_TYPE_SFI) || !ray_v8_shared_script(v8, shared, &from))
+		return "";
+	function = ray_v8_shared_name(v8, shared);
+	file = script_name(v8, from, depth + 1);
+	if (!function || !function[0])
+		function = "<anonymous>";
+	if (!ray_v8_smi_field(v8, script, RAY_V8_SCRIPT_EVAL_POSITION, &position) || position <= 0 ||
+	    !ray_v8_script_place(v8, from, position, &line, &column))
+		return ray_arena_printf(v8->arena, "eval at %s (%s)", function, file ? file : "");
+	return ray_arena_printf(v8->arena, "eval at %s (%s:%d:%d)", function, file ? file : "", line, column);
+}
+
+static const char *script_name(struct ray_v8 *v8, uint64_t script, int depth)
+{
+	const char *name;
+
+	if (!ray_v8_is(v8, script, RAY_V8_TYPE_SCRIPT))
+		return NULL;
+	name = name_at(v8, script, RAY_V8_SCRIPT_NAME);
+	if (name && !name[0])
+		name = name_at(v8, script, RAY_V8_SCRIPT_SOURCE_URL);
+	if (name && !name[0])
+		name = eval_name(v8, script, depth);
+	return name;
+}
+
+const char *ray_v8_script_name(struct ray_v8 *v8, uint64_t script)
+{
+	return script_name(v8, script, 0);
+}
