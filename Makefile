@@ -77,6 +77,11 @@ test: deps
 	@$(MAKE) --no-print-directory -j$(JOBS) build/noderay
 	@tests/run $(SUITES)
 
+demo:
+	@tools/deps build
+	@$(MAKE) --no-print-directory -s -j$(JOBS) build/noderay
+	@examples/demo
+
 fuzz: deps
 	@$(MAKE) --no-print-directory -j$(JOBS) fuzzers
 	@tests/fuzz/all
