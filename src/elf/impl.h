@@ -10,6 +10,7 @@
 #include <libelf.h>
 
 #include "elf/elf.h"
+#include "elf/mapping.h"
 
 enum { RAY_BUILD_ID_MAX = 64 };
 
@@ -47,6 +48,7 @@ struct ray_unwinder;
 struct ray_elf {
 	char *name;
 	int fd; /* -1 for an image in memory */
+	struct ray_mapping mapping; /* of the fd */
 	const uint8_t *bytes;
 	size_t size;
 	Elf *elf;
