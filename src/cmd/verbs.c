@@ -11,6 +11,7 @@
 /* clang-format off */
 #define VERBS(X) \
 	X(ps) \
+	X(files) \
 	X(completion)
 /* clang-format on */
 
