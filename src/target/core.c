@@ -305,7 +305,6 @@ static void warn_of_loss(struct ray_target *t)
 	ray_auto_text hit = { 0 };
 	struct core *c = core_of(t);
 	size_t count = 0;
-	char size[8];
 
 	for (size_t i = 0; i < c->segments.n; i++) {
 		const struct core_segment *s = &c->segments.at[i];
@@ -318,9 +317,9 @@ static void warn_of_loss(struct ray_target *t)
 		if (m)
 			ray_text_printf(&hit, " %s", c->files.at[m->file].shown);
 	}
-	if (c->lost)
-		ray_target_warn(t, "the core is cut: %s bytes (%llu) are missing, in %zu mappings (%s%s)",
-				ray_format_size(c->lost, size), (unsigned long long)c->lost, count, ray_text_get(&hit),
+	if (count)
+		ray_target_warn(t, "the core is cut: %llu bytes are missing, in %zu mapping%s (%s%s)",
+				(unsigned long long)c->lost, count, count == 1 ? "" : "s", ray_text_get(&hit),
 				count > 3 ? ", ..." : "");
 }
 

@@ -73,7 +73,7 @@ struct core {
 	char command[17];   /* pr_fname */
 	char arguments[81]; /* pr_psargs: the first 79 bytes of the command line */
 	bool has_process;   /* NT_PRPSINFO was there */
-	uint64_t lost;	    /* bytes that should be in the file and are not */
+	uint64_t lost;	    /* bytes of memory that should be in the file and are not */
 	size_t last_segment, last_mapping; /* where the last read was: most reads are close to it */
 };
 

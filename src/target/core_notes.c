@@ -240,7 +240,6 @@ struct ray_error *core_load_notes(struct ray_target *t, uint64_t offset, uint64_
 	Elf64_Nhdr h;
 
 	if (offset >= total || size > total - offset) {
-		c->lost += offset >= total ? size : size - (total - offset);
 		ray_target_warn(t, "the core is cut inside its notes: threads or file names are missing");
 		size = offset >= total ? 0 : total - offset;
 	}
