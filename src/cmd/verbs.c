@@ -12,6 +12,8 @@
 #define VERBS(X) \
 	X(ps) \
 	X(files) \
+	X(env)           \
+	X(args)          \
 	X(completion)
 /* clang-format on */
 
