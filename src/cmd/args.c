@@ -13,8 +13,10 @@ static const struct ray_option options[] = {
 };
 
 static const char *const examples[] = {
-	"noderay args 4711", "each argument on a line of its own",
-	"noderay args -l core.4711", "the command line of a core, to run it again",
+	"noderay args 4711",
+	"each argument on a line of its own",
+	"noderay args -l core.4711",
+	"the command line of a core, to run it again",
 	NULL,
 };
 

@@ -13,8 +13,10 @@ static const struct ray_option options[] = {
 };
 
 static const char *const examples[] = {
-	"noderay env 4711", "each variable on a line of its own",
-	"noderay env core.4711 | grep ^NODE_", "what NODE_OPTIONS was it run with?",
+	"noderay env 4711",
+	"each variable on a line of its own",
+	"noderay env core.4711 | grep ^NODE_",
+	"what NODE_OPTIONS was it run with?",
 	NULL,
 };
 

@@ -12,8 +12,8 @@
 #define VERBS(X) \
 	X(ps) \
 	X(files) \
-	X(env)           \
-	X(args)          \
+	X(env) \
+	X(args) \
 	X(completion)
 /* clang-format on */
 

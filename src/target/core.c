@@ -23,8 +23,8 @@ static const struct {
 	unsigned machine;
 	const char *name;
 } machines[] = {
-	{ EM_386, "32-bit x86" }, { EM_ARM, "32-bit ARM" },  { EM_AARCH64, "64-bit ARM (aarch64)" },
-	{ EM_PPC64, "ppc64" },	  { EM_S390, "s390" },	     { EM_RISCV, "RISC-V" },
+	{ EM_386, "32-bit x86" }, { EM_ARM, "32-bit ARM" },	 { EM_AARCH64, "64-bit ARM (aarch64)" },
+	{ EM_PPC64, "ppc64" },	  { EM_S390, "s390" },		 { EM_RISCV, "RISC-V" },
 	{ EM_MIPS, "MIPS" },	  { EM_LOONGARCH, "LoongArch" },
 };
 
@@ -104,8 +104,9 @@ static struct ray_error *open_regular(const char *path, int *ret)
 	struct stat st;
 
 	if (fd < 0 && errno == ENOENT)
-		return ray_error_remedy(ray_error_new(RAY_FAILED, "no such process or file"),
-					"a target is a PID, /proc/PID, PID/TID or a core file; `noderay ps` lists what runs");
+		return ray_error_remedy(
+			ray_error_new(RAY_FAILED, "no such process or file"),
+			"a target is a PID, /proc/PID, PID/TID or a core file; `noderay ps` lists what runs");
 	if (fd < 0 || fstat(fd, &st))
 		return ray_error_errno(RAY_FAILED, errno, "cannot be opened");
 	if (S_ISDIR(st.st_mode))

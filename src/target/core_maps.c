@@ -138,8 +138,8 @@ static void name_heap(struct ray_target *t)
 		} else if (last && !map->path[0] && map->start == last->end) {
 			last = map; /* .bss */
 		} else if (last) {
-			if (!map->path[0] && map->prot == (PROT_READ | PROT_WRITE) && map->start - last->end < heap_gap &&
-			    begins_like_heap(t, map))
+			if (!map->path[0] && map->prot == (PROT_READ | PROT_WRITE) &&
+			    map->start - last->end < heap_gap && begins_like_heap(t, map))
 				map->path = "[heap]";
 			return;
 		}

@@ -44,8 +44,7 @@ static struct ray_error *read_prpsinfo(struct ray_target *t, const struct note *
 	struct core *c = core_of(t);
 	struct elf_prpsinfo p;
 
-	if (c->has_process || n->size < sizeof(p) ||
-	    ray_bytes_read(c->bytes, n->offset, &p, sizeof(p)) != sizeof(p))
+	if (c->has_process || n->size < sizeof(p) || ray_bytes_read(c->bytes, n->offset, &p, sizeof(p)) != sizeof(p))
 		return NULL;
 	c->has_process = true;
 	t->pid = p.pr_pid;
@@ -108,7 +107,8 @@ static bool unite_paths(struct core *c, const char **paths, size_t *order)
 		qsort_r(order, c->mappings.n, sizeof(*order), compare_paths, paths);
 	for (i = 0; i < c->mappings.n; i++) {
 		k = order[i];
-		if ((!i || strcmp(paths[k], paths[order[i - 1]])) && !ray_vec_push(&c->files, (struct core_file){ .path = paths[k] }))
+		if ((!i || strcmp(paths[k], paths[order[i - 1]])) &&
+		    !ray_vec_push(&c->files, (struct core_file){ .path = paths[k] }))
 			return false;
 		c->mappings.at[k].file = c->files.n - 1;
 	}
@@ -274,7 +274,8 @@ static void name_threads(struct ray_target *t, const json_t *list)
 	json_t *entry;
 
 	qsort(t->threads.at, t->threads.n, sizeof(*t->threads.at), compare_tids);
-	json_array_foreach(list, index, entry) {
+	json_array_foreach(list, index, entry)
+	{
 		const char *name = json_string_value(json_object_get(entry, "name"));
 		const char *state = json_string_value(json_object_get(entry, "state"));
 		struct ray_thread key = { .tid = (int)json_integer_value(json_object_get(entry, "tid")) }, *thread;

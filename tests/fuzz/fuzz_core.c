@@ -33,9 +33,12 @@ static void write_seed(const char *directory, const char *name, const void *byte
 
 static size_t gzip(char *out, size_t room, char *bytes, size_t size)
 {
-	z_stream z = { .next_in = (Bytef *)bytes, .avail_in = (uInt)size, .next_out = (Bytef *)out, .avail_out = (uInt)room };
+	z_stream z = {
+		.next_in = (Bytef *)bytes, .avail_in = (uInt)size, .next_out = (Bytef *)out, .avail_out = (uInt)room
+	};
 
-	if (deflateInit2(&z, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK || deflate(&z, Z_FINISH) != Z_STREAM_END)
+	if (deflateInit2(&z, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK ||
+	    deflate(&z, Z_FINISH) != Z_STREAM_END)
 		abort();
 	deflateEnd(&z);
 	return room - z.avail_out;
@@ -46,7 +49,8 @@ static void write_seeds(const char *directory)
 	static const int tids[] = { FAKE_PID, 4712, 4713, 0 };
 	static const char *const args[] = { "fake", "one", "two", NULL }, *const env[] = { "A=1", "B=2", NULL };
 	struct fake_core shapes[] = {
-		{ PROGRAM, fake_id, tids, args, env, "threads", "[{\"tid\":4711,\"name\":\"main\",\"state\":\"S\"}]", false, false },
+		{ PROGRAM, fake_id, tids, args, env, "threads", "[{\"tid\":4711,\"name\":\"main\",\"state\":\"S\"}]",
+		  false, false },
 		{ PROGRAM, NULL, tids, args, env, "maps",
 		  "{\"rows\":[[\"0x600000\",\"0x601000\",\"rw-p\",\"[heap]\",0,0,0,0,\"\"]]}", true, false },
 		{ NULL, NULL, tids, args, env, NULL, NULL, false, true },
@@ -62,7 +66,8 @@ static void write_seeds(const char *directory)
 		snprintf(name, sizeof(name), "core%zu.zst", i);
 		write_seed(directory, name, packed, ZSTD_compress(packed, sizeof(packed), core.bytes, core.length, 1));
 		snprintf(name, sizeof(name), "core%zu.lz4", i);
-		write_seed(directory, name, packed, LZ4F_compressFrame(packed, sizeof(packed), core.bytes, core.length, NULL));
+		write_seed(directory, name, packed,
+			   LZ4F_compressFrame(packed, sizeof(packed), core.bytes, core.length, NULL));
 		snprintf(name, sizeof(name), "core%zu.gz", i);
 		write_seed(directory, name, packed, gzip(packed, sizeof(packed), core.bytes, core.length));
 	}
@@ -95,7 +100,8 @@ static void read_memory(struct ray_target *t)
 	uint64_t vaddr;
 
 	for (size_t i = 0; i < maps && i < 64; i++) {
-		if (map[i].start >= map[i].end || (i && map[i].start < map[i - 1].end) || map[i].dumped > map[i].end - map[i].start)
+		if (map[i].start >= map[i].end || (i && map[i].start < map[i - 1].end) ||
+		    map[i].dumped > map[i].end - map[i].start)
 			abort();
 		ray_target_read(t, map[i].start, buffer, 8);
 		ray_target_read(t, map[i].end - 4, buffer, 8);

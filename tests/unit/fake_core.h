@@ -15,20 +15,20 @@
 
 enum {
 	FAKE_PAGE = 4096,
-	FAKE_PROGRAM = 0x400000,     /* where the program is mapped: two pages, of which the first is dumped */
-	FAKE_DATA = 0x600000,	     /* one anonymous page of 'd' */
-	FAKE_HOLE = 0x700000,	     /* one anonymous page that is not dumped */
+	FAKE_PROGRAM = 0x400000, /* where the program is mapped: two pages, of which the first is dumped */
+	FAKE_DATA = 0x600000,	 /* one anonymous page of 'd' */
+	FAKE_HOLE = 0x700000,	 /* one anonymous page that is not dumped */
 	FAKE_PID = 4711,
 };
 static const uint64_t fake_stack = 0x7ffffff00000; /* two pages */
 
 struct fake_core {
-	const char *program; /* path for NT_FILE; NULL: no NT_FILE */
+	const char *program;	 /* path for NT_FILE; NULL: no NT_FILE */
 	const uint8_t *build_id; /* 20 bytes; NULL: the program has none */
 	const int *tids;	 /* ends with 0 */
 	const char *const *args, *const *env;
 	const char *own_name, *own_text; /* noderay's own note; NULL: none */
-	bool extended; /* number of program headers in the section header, as past 65534 */
+	bool extended;			 /* number of program headers in the section header, as past 65534 */
 	bool no_stack;
 };
 
@@ -44,12 +44,20 @@ static inline void fake_program(struct ray_text *out, const uint8_t *build_id)
 		char owner[4];
 		uint8_t id[20];
 	} p = {
-		.header = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT }, .e_type = ET_EXEC,
-			    .e_machine = EM_X86_64, .e_version = EV_CURRENT, .e_entry = FAKE_PROGRAM + FAKE_PAGE,
-			    .e_phoff = sizeof(Elf64_Ehdr), .e_ehsize = sizeof(Elf64_Ehdr),
-			    .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 2 },
-		.load = { .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = FAKE_PROGRAM,
-			  .p_filesz = 2 * FAKE_PAGE, .p_memsz = 2 * FAKE_PAGE },
+		.header = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+			    .e_type = ET_EXEC,
+			    .e_machine = EM_X86_64,
+			    .e_version = EV_CURRENT,
+			    .e_entry = FAKE_PROGRAM + FAKE_PAGE,
+			    .e_phoff = sizeof(Elf64_Ehdr),
+			    .e_ehsize = sizeof(Elf64_Ehdr),
+			    .e_phentsize = sizeof(Elf64_Phdr),
+			    .e_phnum = 2 },
+		.load = { .p_type = PT_LOAD,
+			  .p_flags = PF_R | PF_X,
+			  .p_vaddr = FAKE_PROGRAM,
+			  .p_filesz = 2 * FAKE_PAGE,
+			  .p_memsz = 2 * FAKE_PAGE },
 		.note = { .p_type = PT_NOTE, .p_flags = PF_R },
 		.note_header = { 4, 20, NT_GNU_BUILD_ID },
 		.owner = "GNU",
@@ -159,17 +167,32 @@ static inline void fake_core_build(struct ray_text *out, const struct fake_core 
 	enum { SEGMENTS = 4, HEADERS = SEGMENTS + 1 };
 	ray_auto_text notes = { 0 }, program = { 0 };
 	unsigned char stack[2 * FAKE_PAGE], data[FAKE_PAGE];
-	Elf64_Ehdr h = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT }, .e_type = ET_CORE,
-			 .e_machine = EM_X86_64, .e_version = EV_CURRENT, .e_phoff = sizeof(h), .e_ehsize = sizeof(h),
-			 .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = f->extended ? PN_XNUM : HEADERS };
+	Elf64_Ehdr h = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+			 .e_type = ET_CORE,
+			 .e_machine = EM_X86_64,
+			 .e_version = EV_CURRENT,
+			 .e_phoff = sizeof(h),
+			 .e_ehsize = sizeof(h),
+			 .e_phentsize = sizeof(Elf64_Phdr),
+			 .e_phnum = f->extended ? PN_XNUM : HEADERS };
 	Elf64_Phdr p[HEADERS] = {
 		{ .p_type = PT_NOTE },
-		{ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = FAKE_PROGRAM, .p_filesz = FAKE_PAGE,
+		{ .p_type = PT_LOAD,
+		  .p_flags = PF_R | PF_X,
+		  .p_vaddr = FAKE_PROGRAM,
+		  .p_filesz = FAKE_PAGE,
 		  .p_memsz = 2 * FAKE_PAGE },
-		{ .p_type = PT_LOAD, .p_flags = PF_R | PF_W, .p_vaddr = FAKE_DATA, .p_filesz = FAKE_PAGE, .p_memsz = FAKE_PAGE },
+		{ .p_type = PT_LOAD,
+		  .p_flags = PF_R | PF_W,
+		  .p_vaddr = FAKE_DATA,
+		  .p_filesz = FAKE_PAGE,
+		  .p_memsz = FAKE_PAGE },
 		{ .p_type = PT_LOAD, .p_flags = PF_R | PF_W, .p_vaddr = FAKE_HOLE, .p_memsz = FAKE_PAGE },
-		{ .p_type = PT_LOAD, .p_flags = PF_R | PF_W, .p_vaddr = fake_stack,
-		  .p_filesz = f->no_stack ? 0 : 2 * FAKE_PAGE, .p_memsz = 2 * FAKE_PAGE },
+		{ .p_type = PT_LOAD,
+		  .p_flags = PF_R | PF_W,
+		  .p_vaddr = fake_stack,
+		  .p_filesz = f->no_stack ? 0 : 2 * FAKE_PAGE,
+		  .p_memsz = 2 * FAKE_PAGE },
 	};
 	Elf64_Shdr section = { .sh_info = HEADERS };
 	uint64_t at;

@@ -23,7 +23,9 @@ static const char *const args[] = { "node", "app.js", NULL }, *const env[] = { "
 
 static struct fake_core usual(void)
 {
-	return (struct fake_core){ .program = program_path, .build_id = fake_id, .tids = tids, .args = args, .env = env };
+	return (struct fake_core){
+		.program = program_path, .build_id = fake_id, .tids = tids, .args = args, .env = env
+	};
 }
 
 static void write_file(const char *path, const void *bytes, size_t size)
@@ -420,7 +422,9 @@ static void what_is_no_core_is_named(void **state)
 	h = (Elf64_Ehdr *)(void *)core.bytes;
 	assert_refused("", 0, RAY_UNREADABLE, "is empty");
 	assert_refused("hello\n", 6, RAY_UNREADABLE, "is not a core file");
-	assert_refused("\x7f" "ELF", 4, RAY_UNREADABLE, "is cut inside its ELF header");
+	assert_refused("\x7f"
+		       "ELF",
+		       4, RAY_UNREADABLE, "is cut inside its ELF header");
 	assert_refused(core.bytes, sizeof(*h), RAY_UNREADABLE, "is cut right after its ELF header");
 	assert_refused("MDMP....", 8, RAY_UNREADABLE, "is a minidump, not an ELF core");
 	assert_refused(program.bytes, program.length, RAY_UNREADABLE, "is an ELF executable, not a core");
@@ -429,7 +433,8 @@ static void what_is_no_core_is_named(void **state)
 		       "is from 64-bit ARM (aarch64); noderay reads cores of x86-64 only");
 	h->e_machine = EM_386;
 	h->e_ident[EI_CLASS] = ELFCLASS32;
-	assert_refused(core.bytes, core.length, RAY_UNREADABLE, "is from 32-bit x86; noderay reads cores of x86-64 only");
+	assert_refused(core.bytes, core.length, RAY_UNREADABLE,
+		       "is from 32-bit x86; noderay reads cores of x86-64 only");
 	h->e_machine = EM_X86_64;
 	assert_refused(core.bytes, core.length, RAY_UNREADABLE, "is from a 32-bit program; noderay reads 64-bit ones");
 	h->e_ident[EI_DATA] = ELFDATA2MSB;

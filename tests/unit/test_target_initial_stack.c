@@ -134,7 +134,8 @@ static void nonsense_in_place_of_argc_is_refused(void **state)
 /* Whatever single word is damaged, the answer lies within the stack, or there is none. */
 static void any_damaged_word_keeps_the_areas_inside(void **state)
 {
-	static const uint64_t values[] = { 0, 1, 7, 0x7ffffff00008, 0x7ffffff01ff8, 0x7ffffff02000, UINT64_MAX, 1ull << 47 };
+	static const uint64_t values[] = { 0,	       1,	  7, 0x7ffffff00008, 0x7ffffff01ff8, 0x7ffffff02000,
+					   UINT64_MAX, 1ull << 47 };
 	struct ray_initial_stack s;
 
 	for (size_t at = FAKE_PAGE; at < FAKE_PAGE + 256; at += 8) {
@@ -143,8 +144,8 @@ static void any_damaged_word_keeps_the_areas_inside(void **state)
 			memcpy(stack + at, &values[v], 8);
 			if (!find(&s))
 				continue;
-			assert_true(s.args >= fake_stack && s.args <= s.args_end && s.args_end <= s.env && s.env <= s.env_end &&
-				    s.env_end <= fake_stack + sizeof(stack));
+			assert_true(s.args >= fake_stack && s.args <= s.args_end && s.args_end <= s.env &&
+				    s.env <= s.env_end && s.env_end <= fake_stack + sizeof(stack));
 		}
 	}
 }

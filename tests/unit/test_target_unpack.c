@@ -45,7 +45,9 @@ static int free_plain(void **state)
 
 static size_t pack(enum ray_packing packing, const void *bytes, size_t size)
 {
-	z_stream z = { .next_in = (Bytef *)(uintptr_t)bytes, .avail_in = (uInt)size, .next_out = packed, .avail_out = 2 * PLAIN };
+	z_stream z = {
+		.next_in = (Bytef *)(uintptr_t)bytes, .avail_in = (uInt)size, .next_out = packed, .avail_out = 2 * PLAIN
+	};
 
 	if (packing == RAY_PACKED_ZSTD)
 		return ZSTD_compress(packed, 2 * PLAIN, bytes, size, 1);
@@ -76,8 +78,14 @@ static void packings_are_told_by_their_first_bytes(void **state)
 		assert_int_equal(ray_packing_of(packed, RAY_PACKING_MAGIC), all[i]);
 		assert_int_equal(ray_packing_of(packed, 2), RAY_PACKED_NOT);
 	}
-	assert_int_equal(ray_packing_of((const unsigned char *)"\x7f" "ELF\2\1", 6), RAY_PACKED_NOT);
-	assert_int_equal(ray_packing_of((const unsigned char *)"\xfd" "7zXZ\0", 6), RAY_PACKED_XZ);
+	assert_int_equal(ray_packing_of((const unsigned char *)"\x7f"
+							       "ELF\2\1",
+					6),
+			 RAY_PACKED_NOT);
+	assert_int_equal(ray_packing_of((const unsigned char *)"\xfd"
+							       "7zXZ\0",
+					6),
+			 RAY_PACKED_XZ);
 	assert_int_equal(ray_packing_of((const unsigned char *)"\x50\x2a\x4d\x18\0\0", 6), RAY_PACKED_ZSTD);
 	assert_string_equal(ray_packing_name(RAY_PACKED_LZ4), "lz4");
 }
@@ -218,7 +226,8 @@ static void a_spool_without_a_place_says_what_to_set(void **state)
 	err = ray_spool_unpack(&spool, fd, RAY_PACKED_ZSTD, &out, &trouble);
 	unsetenv("TMPDIR");
 	assert_int_equal(ray_error_code(err), RAY_FAILED);
-	assert_string_equal(ray_error_text(err), "cannot make a temporary file in /nonexistent: No such file or directory");
+	assert_string_equal(ray_error_text(err),
+			    "cannot make a temporary file in /nonexistent: No such file or directory");
 	assert_string_equal(ray_error_remedy_text(err), "set TMPDIR to a directory with room for the unpacked core");
 }
 

@@ -61,7 +61,9 @@ static void control_bytes_and_broken_utf8_are_octal(void **state)
 	(void)state;
 	assert_quoted("a\nb\tc", "$'a\\nb\\tc'");
 	assert_quoted("\x1b[31m1", "$'\\033[31m1'");
-	assert_quoted("\xff" "7", "$'\\3777'");
+	assert_quoted("\xff"
+		      "7",
+		      "$'\\3777'");
 	assert_quoted("back\\slash\x01", "$'back\\\\slash\\001'");
 }
 
