@@ -14,6 +14,7 @@
 	X(files) \
 	X(env) \
 	X(args) \
+	X(maps) \
 	X(completion)
 /* clang-format on */
 
