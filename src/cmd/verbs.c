@@ -15,6 +15,7 @@
 	X(env) \
 	X(args) \
 	X(maps) \
+	X(doctor) \
 	X(completion)
 /* clang-format on */
 
