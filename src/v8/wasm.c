@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "v8/layout.h"
 #include "v8/wasm_native.h"
 
 enum {
@@ -31,6 +32,15 @@ struct ray_wasm {
 	RAY_VEC(struct ray_wasm_native *) natives;
 	unsigned tries;
 };
+
+struct ray_wasm_layout ray_wasm_layout_of(const struct ray_v8_layout *l)
+{
+	return (struct ray_wasm_layout){
+		.map_instance_type = (uint16_t)ray_v8_get(l, RAY_V8_MAP_INSTANCE_TYPE),
+		.script_type = (uint16_t)ray_v8_get(l, RAY_V8_TYPE_SCRIPT),
+		.position_flags = ray_v8_get(l, RAY_V8_NEW_POSITION_CODE) > 0,
+	};
+}
 
 struct ray_wasm *ray_wasm_create(const struct ray_reader *reader, const struct ray_wasm_layout *layout)
 {

@@ -13,11 +13,15 @@
 #include "base/auto.h"
 #include "base/reader.h"
 
+struct ray_v8_layout;
+
 struct ray_wasm_layout {
 	uint16_t map_instance_type; /* offset of the instance type in a map, from the untagged address */
 	uint16_t script_type;	    /* instance type of Script; 0: not known, scripts are not looked for */
 	bool position_flags;	    /* source position tables as since V8 14: two flags below the code delta */
 };
+
+struct ray_wasm_layout ray_wasm_layout_of(const struct ray_v8_layout *l);
 
 enum { RAY_WASM_MAX_INLINED = 15 };
 
