@@ -28,7 +28,8 @@ struct ray_symbols {
 struct ray_span {
 	uint64_t start;
 	uint32_t size; /* saturates */
-	uint32_t index;
+	uint32_t index : 31;
+	uint32_t is_function : 1; /* spares a look at the symbol while sorting */
 };
 
 struct ray_name_slot {
