@@ -21,6 +21,20 @@ struct note {
 	uint64_t offset, size; /* of its content, in the core */
 };
 
+/* gdb stops a process to dump it, and notes that signal too: not one that has ended it. */
+static void set_signal(struct ray_target *t, int number)
+{
+	static const int harmless[] = { SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGCHLD, SIGURG, SIGWINCH };
+
+	if (t->signal || number <= 0 || number >= NSIG)
+		return;
+	for (size_t i = 0; i < RAY_COUNT(harmless); i++) {
+		if (number == harmless[i])
+			return;
+	}
+	t->signal = number;
+}
+
 static struct ray_error *read_prstatus(struct ray_target *t, const struct note *n)
 {
 	struct core *c = core_of(t);
@@ -35,7 +49,7 @@ static struct ray_error *read_prstatus(struct ray_target *t, const struct note *
 	memcpy(&thread.registers, &s.pr_reg, sizeof(thread.registers));
 	/* The thread that was ended comes first. */
 	if (!c->threads.n)
-		t->signal = s.pr_cursig;
+		set_signal(t, s.pr_cursig);
 	return ray_vec_push(&c->threads, thread) ? NULL : &ray_enomem;
 }
 
@@ -57,9 +71,9 @@ static struct ray_error *read_siginfo(struct ray_target *t, const struct note *n
 {
 	int32_t number;
 
-	if (!t->signal && ray_bytes_read(core_of(t)->bytes, n->offset, &number, sizeof(number)) == sizeof(number) &&
-	    n->size >= sizeof(number) && number > 0 && number < NSIG)
-		t->signal = number;
+	if (n->size >= sizeof(number) &&
+	    ray_bytes_read(core_of(t)->bytes, n->offset, &number, sizeof(number)) == sizeof(number))
+		set_signal(t, number);
 	return NULL;
 }
 
