@@ -11,10 +11,11 @@
 /* clang-format off */
 #define VERBS(X) \
 	X(ps) \
-	X(files) \
-	X(env) \
-	X(args) \
+	X(stack) \
 	X(maps) \
+	X(files) \
+	X(args) \
+	X(env) \
 	X(doctor) \
 	X(completion)
 /* clang-format on */
