@@ -102,3 +102,36 @@ bool ray_map_is_node(const struct ray_survey *s, const struct ray_map *m)
 		return true;
 	return !strcmp(ray_target_exe(s->t), m->path);
 }
+
+bool ray_survey_is_plain(const struct ray_survey *s, size_t map, int prot)
+{
+	return ray_map_is_anonymous(&s->maps[map]) && !s->reserved[map] &&
+	       (s->maps[map].prot & (PROT_READ | PROT_WRITE | PROT_EXEC)) == prot;
+}
+
+static bool is_zero(struct ray_survey *s, uint64_t address)
+{
+	uint64_t words[8], any = 0;
+
+	if (!ray_read(&s->reader, address, words, sizeof(words)))
+		return true;
+	for (size_t i = 0; i < RAY_COUNT(words); i++)
+		any |= words[i];
+	return !any;
+}
+
+/* gdb writes into a core that everything was readable, and zeros for what was not. Memory that is
+ * only readable and belongs to no file is rare, and not empty. */
+void ray_survey_reserved(struct ray_survey *s)
+{
+	for (size_t i = 0; i < s->map_count; i++) {
+		const struct ray_map *m = &s->maps[i];
+		uint64_t size = m->end - m->start;
+
+		if (!ray_map_is_anonymous(m))
+			continue;
+		s->reserved[i] = m->prot == PROT_NONE;
+		if (ray_target_kind(s->t) == RAY_TARGET_CORE && m->prot == PROT_READ && size >= 4096)
+			s->reserved[i] = is_zero(s, m->start) && is_zero(s, m->start + size / 2) && is_zero(s, m->end - 64);
+	}
+}

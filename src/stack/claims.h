@@ -32,6 +32,7 @@ struct ray_survey {
 	const struct ray_usage *usage;
 	struct ray_resident *resident; /* or NULL */
 	struct ray_claims claims;
+	bool *reserved;	  /* per mapping: addresses only, no memory */
 	bool *code_range; /* per mapping: lies in V8's code range */
 	struct ray_v8_heap *heap;
 	RAY_VEC(struct ray_owner) owners;
@@ -48,6 +49,11 @@ size_t ray_survey_map_at(const struct ray_survey *s, uint64_t address);
 bool ray_map_is_anonymous(const struct ray_map *m); /* private, no file; a name in brackets is not one */
 bool ray_map_is_node(const struct ray_survey *s, const struct ray_map *m);
 
+/* Private memory without a file that is mapped exactly so, and not just reserved. */
+bool ray_survey_is_plain(const struct ray_survey *s, size_t map, int prot);
+
+/* Fills reserved; comes before the finders. */
+void ray_survey_reserved(struct ray_survey *s);
 /* The finders, surest first. */
 RAY_MUST_USE struct ray_error *ray_survey_v8(struct ray_survey *s);
 RAY_MUST_USE struct ray_error *ray_survey_owners(struct ray_survey *s);

@@ -127,11 +127,6 @@ void ray_survey_binary(struct ray_survey *s)
 
 /* ---- reservations ---- */
 
-static bool is_prot(const struct ray_map *m, int prot)
-{
-	return ray_map_is_anonymous(m) && (m->prot & (PROT_READ | PROT_WRITE | PROT_EXEC)) == prot;
-}
-
 /* Guards of 4 GiB and more let V8 leave out bounds checks: nobody else reserves that much behind
  * a few pages of 64 KiB. */
 static void claim_wasm(struct ray_survey *s, size_t i)
@@ -139,7 +134,7 @@ static void claim_wasm(struct ray_survey *s, size_t i)
 	const struct ray_map *reserved = &s->maps[i], *m = i ? &s->maps[i - 1] : NULL;
 	uint64_t size = reserved->end - reserved->start;
 
-	if (size < 4ull << 30 || !m || m->end != reserved->start || !is_prot(m, PROT_READ | PROT_WRITE))
+	if (size < 4ull << 30 || !m || m->end != reserved->start || !ray_survey_is_plain(s, i - 1, PROT_READ | PROT_WRITE))
 		return;
 	if ((m->end - m->start) % WASM_PAGE || ray_claims_has(&s->claims, m->start))
 		return;
@@ -162,7 +157,7 @@ static void claim_table(struct ray_survey *s, size_t i)
 	       !(s->maps[first - 1].prot & PROT_EXEC) && !ray_claims_has(&s->claims, s->maps[first - 1].start))
 		first--;
 	start = s->maps[first].start;
-	if (first == i || s->maps[i].end - start != table || !is_prot(&s->maps[first], PROT_READ))
+	if (first == i || s->maps[i].end - start != table || !ray_survey_is_plain(s, first, PROT_READ))
 		return;
 	ray_claims_add(&s->claims, &(struct ray_part){
 					   .start = start, .end = s->maps[i].start, .kind = RAY_REGION_V8_TABLE, .count = 1 });
@@ -177,11 +172,11 @@ static void claim_vdso(struct ray_survey *s, size_t i)
 	const struct ray_map *m = &s->maps[i];
 	char magic[SELFMAG];
 
-	if (!is_prot(m, PROT_READ | PROT_EXEC) || ray_claims_has(&s->claims, m->start) ||
+	if (!ray_survey_is_plain(s, i, PROT_READ | PROT_EXEC) || ray_claims_has(&s->claims, m->start) ||
 	    !ray_read(&s->reader, m->start, magic, sizeof(magic)) || memcmp(magic, ELFMAG, SELFMAG))
 		return;
 	ray_claims_add(&s->claims, &(struct ray_part){ .start = m->start, .end = m->end, .kind = RAY_REGION_KERNEL });
-	for (; i && s->maps[i - 1].end == s->maps[i].start && is_prot(&s->maps[i - 1], PROT_READ) &&
+	for (; i && s->maps[i - 1].end == s->maps[i].start && ray_survey_is_plain(s, i - 1, PROT_READ) &&
 	       s->maps[i - 1].end - s->maps[i - 1].start <= 4 * 4096;
 	     i--)
 		ray_claims_add(&s->claims, &(struct ray_part){ .start = s->maps[i - 1].start,
@@ -192,7 +187,7 @@ static void claim_vdso(struct ray_survey *s, size_t i)
 void ray_survey_reservations(struct ray_survey *s)
 {
 	for (size_t i = 0; i < s->map_count; i++) {
-		if (is_prot(&s->maps[i], PROT_NONE)) {
+		if (s->reserved[i]) {
 			claim_wasm(s, i);
 			claim_table(s, i);
 		} else if (ray_target_kind(s->t) == RAY_TARGET_CORE) {

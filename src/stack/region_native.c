@@ -30,9 +30,9 @@ static uint64_t page_up(uint64_t value)
 	return (value + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 }
 
-static bool is_plain(const struct ray_map *m)
+static bool is_plain(const struct ray_survey *s, size_t i)
 {
-	return ray_map_is_anonymous(m) && (m->prot & (PROT_READ | PROT_WRITE | PROT_EXEC)) == (PROT_READ | PROT_WRITE);
+	return ray_survey_is_plain(s, i, PROT_READ | PROT_WRITE);
 }
 
 /* ---- stacks ---- */
@@ -44,7 +44,7 @@ static void claim_guard(struct ray_survey *s, size_t stack, int tid)
 	if (!stack)
 		return;
 	m = &s->maps[stack - 1];
-	if (m->end == s->maps[stack].start && m->prot == PROT_NONE && ray_map_is_anonymous(m) && m->end - m->start <= MAX_GUARD)
+	if (m->end == s->maps[stack].start && s->reserved[stack - 1] && m->end - m->start <= MAX_GUARD)
 		ray_claims_add(&s->claims, &(struct ray_part){
 						   .start = m->start, .end = m->end, .kind = RAY_REGION_STACK_GUARD, .tid = tid });
 }
@@ -160,7 +160,7 @@ static void claim_brk(struct ray_survey *s)
 			after = i + 1;
 	}
 	for (i = after; *exe && after && i < s->map_count && i < after + 4; i++) {
-		if (!is_plain(&s->maps[i]) || ray_claims_has(&s->claims, s->maps[i].start) || !has_chunks(s, &s->maps[i]))
+		if (!is_plain(s, i) || ray_claims_has(&s->claims, s->maps[i].start) || !has_chunks(s, &s->maps[i]))
 			continue;
 		ray_claims_add(&s->claims, &(struct ray_part){ .start = s->maps[i].start,
 							       .end = s->maps[i].end,
@@ -211,10 +211,10 @@ void ray_survey_malloc(struct ray_survey *s)
 {
 	claim_brk(s);
 	for (size_t i = 0; i < s->map_count; i++)
-		if (is_plain(&s->maps[i]))
+		if (is_plain(s, i))
 			claim_arenas(s, &s->maps[i]);
 	for (size_t i = 0; i < s->map_count; i++)
-		if (is_plain(&s->maps[i]) && (!s->usage[i].known || s->usage[i].rss + s->usage[i].swap))
+		if (is_plain(s, i) && (!s->usage[i].known || s->usage[i].rss + s->usage[i].swap))
 			claim_blocks(s, &s->maps[i]);
 }
 

@@ -30,7 +30,7 @@ static bool add_scannable(struct ray_survey *s, size_t i, spans_t *spans)
 	const struct ray_map *m = &s->maps[i];
 	const struct ray_usage *u = &s->usage[i];
 
-	if (!ray_map_is_anonymous(m) || !(m->prot & PROT_READ))
+	if (!ray_map_is_anonymous(m) || !(m->prot & PROT_READ) || s->reserved[i])
 		return true;
 	if (ray_target_kind(s->t) == RAY_TARGET_CORE)
 		return !m->dumped || add_span(m->start, m->end, spans);
@@ -62,8 +62,9 @@ static void claim_pages(struct ray_survey *s)
 }
 
 /* Could the mapping be a piece of the code range that begins or ends in its neighbour? */
-static bool is_code_piece(const struct ray_survey *s, const struct ray_map *m)
+static bool is_code_piece(const struct ray_survey *s, size_t i)
 {
+	const struct ray_map *m = &s->maps[i];
 	const struct ray_v8_page *page;
 
 	if (m->prot & PROT_EXEC)
@@ -71,7 +72,7 @@ static bool is_code_piece(const struct ray_survey *s, const struct ray_map *m)
 	page = ray_v8_heap_page_at(s->heap, m->start);
 	if (page)
 		return ray_v8_space_is_code(page->space);
-	return ray_map_is_anonymous(m) && m->prot == PROT_NONE;
+	return s->reserved[i];
 }
 
 /* Code pages lie in one reservation: follow the mappings that touch, both ways. */
@@ -82,10 +83,10 @@ static void mark_code_range(struct ray_survey *s, uint64_t address)
 
 	if (low == s->map_count || s->code_range[low])
 		return;
-	while (high + 1 < s->map_count && maps[high + 1].start == maps[high].end && is_code_piece(s, &maps[high + 1]) &&
+	while (high + 1 < s->map_count && maps[high + 1].start == maps[high].end && is_code_piece(s, high + 1) &&
 	       maps[high + 1].end - maps[low].start <= MAX_CODE_RANGE)
 		high++;
-	while (low > 0 && maps[low - 1].end == maps[low].start && is_code_piece(s, &maps[low - 1]) &&
+	while (low > 0 && maps[low - 1].end == maps[low].start && is_code_piece(s, low - 1) &&
 	       maps[high].end - maps[low - 1].start <= MAX_CODE_RANGE)
 		low--;
 	for (size_t i = low; i <= high; i++)

@@ -65,7 +65,7 @@ static enum ray_region_kind kind_of_rest(struct ray_survey *s, size_t i, uint64_
 
 	if (!ray_map_is_anonymous(m))
 		return *m->path ? kind_by_name(s, m) : RAY_REGION_SHARED;
-	if (m->prot == PROT_NONE)
+	if (s->reserved[i])
 		return s->code_range[i] ? RAY_REGION_CODE_RESERVED : RAY_REGION_RESERVED;
 	if (m->prot & PROT_EXEC)
 		return s->code_range[i] ? RAY_REGION_CODE_RANGE : RAY_REGION_JIT;
@@ -241,8 +241,10 @@ static struct ray_error *survey(struct ray_regions *r)
 	s->arena = ray_arena_create();
 	s->threads = ray_target_threads(s->t, &s->thread_count);
 	s->roles = calloc(s->thread_count ? s->thread_count : 1, sizeof(*s->roles));
-	if (!s->code_range || !s->arena || !s->roles)
+	s->reserved = calloc(s->map_count ? s->map_count : 1, sizeof(*s->reserved));
+	if (!s->code_range || !s->reserved || !s->arena || !s->roles)
 		return &ray_enomem;
+	ray_survey_reserved(s);
 	err = s->node ? ray_role_find(s->t, s->node, NULL, s->roles) : NULL;
 	if (!err)
 		err = ray_survey_v8(s);
@@ -298,6 +300,7 @@ void ray_regions_free(struct ray_regions *r)
 	ray_resident_close(r->survey.resident);
 	ray_arena_free(r->survey.arena);
 	free(r->survey.code_range);
+	free(r->survey.reserved);
 	free(r->survey.roles);
 	free(r->usage);
 	free(r);

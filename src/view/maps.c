@@ -230,25 +230,33 @@ static void add_group(const struct ray_regions *r, struct ray_table *t, const st
 	}
 }
 
+static bool is_file_backed(enum ray_region_kind kind)
+{
+	return kind == RAY_REGION_TEXT || kind == RAY_REGION_BUILTINS || kind == RAY_REGION_LIBRARY_TEXT ||
+	       ray_region_group(kind) == RAY_GROUP_FILES;
+}
+
 static void print_left_out(const struct ray_maps_totals *totals, FILE *out)
 {
-	uint64_t files = 0, rest = 0, reserved = totals->groups[RAY_GROUP_RESERVED].size;
-	char a[8], b[8], c[8], d[8], e[8];
+	static const char *const what[] = { "of files", "of other memory", "that is only reserved" };
+	uint64_t missing[RAY_COUNT(what)] = { 0 };
+	const char *separator = " Left out: ";
+	char size[8], whole[8];
 
 	for (int i = 0; i < RAY_REGION_KIND_COUNT; i++) {
 		const struct ray_maps_sum *sum = &totals->kinds[i];
-		uint64_t missing = sum->size > sum->dumped ? sum->size - sum->dumped : 0;
-		bool is_file = i == RAY_REGION_TEXT || i == RAY_REGION_BUILTINS || i == RAY_REGION_LIBRARY_TEXT ||
-			       ray_region_group(i) == RAY_GROUP_FILES;
+		size_t column = is_file_backed(i) ? 0 : ray_region_group(i) == RAY_GROUP_RESERVED ? 2 : 1;
 
-		if (is_file)
-			files += missing;
-		else if (ray_region_group(i) != RAY_GROUP_RESERVED)
-			rest += missing;
+		missing[column] += sum->size > sum->dumped ? sum->size - sum->dumped : 0;
 	}
-	fprintf(out, "The core holds %s of %s. Left out: %s of files, %s of other memory,\n%s that is only reserved.\n",
-		ray_format_size(totals->all.dumped, a), ray_format_size(totals->all.size, b), ray_format_size(files, c),
-		ray_format_size(rest, d), ray_format_size(reserved, e));
+	fprintf(out, "The core holds %s of %s.", ray_format_size(totals->all.dumped, size), ray_format_size(totals->all.size, whole));
+	for (size_t i = 0; i < RAY_COUNT(what); i++) {
+		if (!missing[i])
+			continue;
+		fprintf(out, "%s%s %s", separator, ray_format_size(missing[i], size), what[i]);
+		separator = ", ";
+	}
+	fprintf(out, "%s\n", *separator == ',' ? "." : "");
 }
 
 bool ray_maps_print_summary(const struct ray_regions *r, const struct ray_maps_style *style, FILE *out)
