@@ -13,6 +13,7 @@ enum {
 	MAX_TABLE_PIECES = 8,
 	WASM_PAGE = 64 << 10,
 	MAX_BLOB = 64 << 20,
+	MAX_VVAR = 32 << 10,
 };
 
 /* ---- inside the binary ---- */
@@ -157,7 +158,7 @@ static void claim_table(struct ray_survey *s, size_t i)
 	       !(s->maps[first - 1].prot & PROT_EXEC) && !ray_claims_has(&s->claims, s->maps[first - 1].start))
 		first--;
 	start = s->maps[first].start;
-	if (first == i || s->maps[i].end - start != table || !ray_survey_is_plain(s, first, PROT_READ))
+	if (first == i || s->maps[i].end - start != table || s->maps[first].prot != PROT_READ)
 		return;
 	ray_claims_add(&s->claims, &(struct ray_part){
 					   .start = start, .end = s->maps[i].start, .kind = RAY_REGION_V8_TABLE, .count = 1 });
@@ -166,22 +167,16 @@ static void claim_table(struct ray_survey *s, size_t i)
 						       .kind = RAY_REGION_TABLE_RESERVED });
 }
 
-/* A core does not name the kernel's pages: the vdso is an ELF image in anonymous memory. */
-static void claim_vdso(struct ray_survey *s, size_t i)
+/* A core names the vdso but not the kernel's data pages below it. */
+static void claim_vvar(struct ray_survey *s, size_t vdso)
 {
-	const struct ray_map *m = &s->maps[i];
-	char magic[SELFMAG];
+	for (size_t i = vdso; i && s->maps[i - 1].end == s->maps[i].start; i--) {
+		const struct ray_map *m = &s->maps[i - 1];
 
-	if (!ray_survey_is_plain(s, i, PROT_READ | PROT_EXEC) || ray_claims_has(&s->claims, m->start) ||
-	    !ray_read(&s->reader, m->start, magic, sizeof(magic)) || memcmp(magic, ELFMAG, SELFMAG))
-		return;
-	ray_claims_add(&s->claims, &(struct ray_part){ .start = m->start, .end = m->end, .kind = RAY_REGION_KERNEL });
-	for (; i && s->maps[i - 1].end == s->maps[i].start && ray_survey_is_plain(s, i - 1, PROT_READ) &&
-	       s->maps[i - 1].end - s->maps[i - 1].start <= 4 * 4096;
-	     i--)
-		ray_claims_add(&s->claims, &(struct ray_part){ .start = s->maps[i - 1].start,
-							       .end = s->maps[i - 1].end,
-							       .kind = RAY_REGION_KERNEL });
+		if (!ray_map_is_anonymous(m) || m->prot != PROT_READ || m->end - m->start > MAX_VVAR)
+			return;
+		ray_claims_add(&s->claims, &(struct ray_part){ .start = m->start, .end = m->end, .kind = RAY_REGION_KERNEL });
+	}
 }
 
 void ray_survey_reservations(struct ray_survey *s)
@@ -190,8 +185,8 @@ void ray_survey_reservations(struct ray_survey *s)
 		if (s->reserved[i]) {
 			claim_wasm(s, i);
 			claim_table(s, i);
-		} else if (ray_target_kind(s->t) == RAY_TARGET_CORE) {
-			claim_vdso(s, i);
+		} else if (!strcmp(s->maps[i].path, "[vdso]")) {
+			claim_vvar(s, i);
 		}
 	}
 }

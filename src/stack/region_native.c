@@ -17,8 +17,6 @@ enum {
 	MAX_GUARD = 1 << 20,
 	MAX_ARENA_HEADER = 0x100,
 	MAX_BLOCKS = 1 << 20,	 /* in one mapping */
-	CHUNKS_TO_BELIEVE = 8,
-	FLAG_PREVIOUS_IN_USE = 1,
 	FLAG_MMAPPED = 2,
 	FLAG_BITS = 7,
 	BLOCK_HEADER = 16,
@@ -125,50 +123,6 @@ static void claim_arenas(struct ray_survey *s, const struct ray_map *m)
 	}
 }
 
-/* ---- the heap that brk() grows ---- */
-
-/* Does a row of malloc's chunks begin here? */
-static bool has_chunks(struct ray_survey *s, const struct ray_map *m)
-{
-	uint64_t at = m->start, w[2];
-
-	for (int i = 0; i < CHUNKS_TO_BELIEVE; i++) {
-		uint64_t size;
-
-		if (at + sizeof(w) > m->end || !ray_read(&s->reader, at, w, sizeof(w)))
-			return false;
-		size = w[1] & ~(uint64_t)FLAG_BITS;
-		if (w[1] & (FLAG_MMAPPED | 4) || size < 32 || size % 16 || size > m->end - at)
-			return false;
-		if (!i && !(w[1] & FLAG_PREVIOUS_IN_USE))
-			return false;
-		at += size;
-	}
-	return true;
-}
-
-/* A core does not name it: it is the first memory above the executable that looks like it. */
-static void claim_brk(struct ray_survey *s)
-{
-	const char *exe = ray_target_exe(s->t);
-	size_t i, after = 0;
-
-	for (i = 0; i < s->map_count; i++) {
-		if (!strcmp(s->maps[i].path, "[heap]"))
-			return;
-		if (*exe && !strcmp(s->maps[i].path, exe) && !s->code_range[i])
-			after = i + 1;
-	}
-	for (i = after; *exe && after && i < s->map_count && i < after + 4; i++) {
-		if (!is_plain(s, i) || ray_claims_has(&s->claims, s->maps[i].start) || !has_chunks(s, &s->maps[i]))
-			continue;
-		ray_claims_add(&s->claims, &(struct ray_part){ .start = s->maps[i].start,
-							       .end = s->maps[i].end,
-							       .kind = RAY_REGION_BRK });
-		return;
-	}
-}
-
 /* ---- large blocks ---- */
 
 static bool is_block(struct ray_survey *s, uint64_t at, uint64_t end, uint64_t *size_ret)
@@ -209,7 +163,6 @@ static void claim_blocks(struct ray_survey *s, const struct ray_map *m)
 
 void ray_survey_malloc(struct ray_survey *s)
 {
-	claim_brk(s);
 	for (size_t i = 0; i < s->map_count; i++)
 		if (is_plain(s, i))
 			claim_arenas(s, &s->maps[i]);

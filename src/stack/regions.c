@@ -167,7 +167,6 @@ static void share_by(const struct ray_region *region, struct ray_part *parts, co
 {
 	const struct ray_usage *whole = &region->usage;
 	struct ray_usage left = *whole;
-	uint64_t size = region->map->end - region->map->start, dumped_left = region->map->dumped;
 	size_t last = region->part_count - 1;
 
 	while (last && !w->rss[last])
@@ -177,16 +176,13 @@ static void share_by(const struct ray_region *region, struct ray_part *parts, co
 
 		*u = (struct ray_usage){ share(whole->rss, w->rss[i], w->rss_sum), share(whole->dirty, w->rss[i], w->rss_sum),
 					 share(whole->swap, w->swap[i], w->swap_sum), whole->known };
-		parts[i].dumped = share(region->map->dumped, parts[i].end - parts[i].start, size);
 		left.rss -= u->rss;
 		left.dirty -= u->dirty;
 		left.swap -= u->swap;
-		dumped_left -= parts[i].dumped;
 	}
 	parts[last].usage.rss += left.rss;
 	parts[last].usage.dirty += left.dirty;
 	parts[last].usage.swap += left.swap;
-	parts[last].dumped += dumped_left;
 }
 
 static bool share_out(struct ray_regions *r, struct ray_region *region, struct ray_part *parts)
@@ -204,6 +200,8 @@ static bool share_out(struct ray_regions *r, struct ray_region *region, struct r
 		return false;
 	w.rss = room;
 	w.swap = room + region->part_count;
+	for (size_t i = 0; i < region->part_count; i++)
+		parts[i].dumped = ray_target_dumped(r->survey.t, parts[i].start, parts[i].end);
 	weigh(r, region, parts, &w);
 	share_by(region, parts, &w);
 	return true;

@@ -297,6 +297,7 @@ static const struct ray_target_ops core_ops = {
 	.open_module = core_open_module,
 	.open_path = core_open_path,
 	.note = core_note,
+	.dumped = core_dumped,
 	.close = core_close,
 };
 

@@ -113,6 +113,7 @@ const struct core_mapping *core_find_mapping(struct core *c, uint64_t address);
 
 /* core_maps.c */
 struct ray_error *core_load_maps(struct ray_target *t);
+uint64_t core_dumped(struct ray_target *t, uint64_t start, uint64_t end);
 
 /* core_args.c */
 struct ray_error *core_args(struct ray_target *t, char **ret, size_t *size_ret);

@@ -58,6 +58,20 @@ static uint64_t dumped_in(const struct core_segment *s, uint64_t start, uint64_t
 	return dumped_end <= start ? 0 : core_min(dumped_end, end) - start;
 }
 
+uint64_t core_dumped(struct ray_target *t, uint64_t start, uint64_t end)
+{
+	const struct core *c = core_of(t);
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < c->segments.n && c->segments.at[i].start < end; i++) {
+		const struct core_segment *s = &c->segments.at[i];
+
+		if (s->end > start)
+			sum += dumped_in(s, s->start > start ? s->start : start, core_min(s->end, end));
+	}
+	return sum;
+}
+
 /* Cuts a segment where file mappings begin and end in it. */
 static bool add_segment(struct build *b, const struct core_segment *s)
 {

@@ -240,7 +240,7 @@ static void print_left_out(const struct ray_maps_totals *totals, FILE *out)
 {
 	static const char *const what[] = { "of files", "of other memory", "that is only reserved" };
 	uint64_t missing[RAY_COUNT(what)] = { 0 };
-	const char *separator = " Left out: ";
+	const char *separator = "Left out: ";
 	char size[8], whole[8];
 
 	for (int i = 0; i < RAY_REGION_KIND_COUNT; i++) {
@@ -249,14 +249,15 @@ static void print_left_out(const struct ray_maps_totals *totals, FILE *out)
 
 		missing[column] += sum->size > sum->dumped ? sum->size - sum->dumped : 0;
 	}
-	fprintf(out, "The core holds %s of %s.", ray_format_size(totals->all.dumped, size), ray_format_size(totals->all.size, whole));
+	fprintf(out, "The core holds %s of %s.\n", ray_format_size(totals->all.dumped, size), ray_format_size(totals->all.size, whole));
 	for (size_t i = 0; i < RAY_COUNT(what); i++) {
 		if (!missing[i])
 			continue;
 		fprintf(out, "%s%s %s", separator, ray_format_size(missing[i], size), what[i]);
 		separator = ", ";
 	}
-	fprintf(out, "%s\n", *separator == ',' ? "." : "");
+	if (*separator == ',')
+		fprintf(out, ".\n");
 }
 
 bool ray_maps_print_summary(const struct ray_regions *r, const struct ray_maps_style *style, FILE *out)
