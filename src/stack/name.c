@@ -7,6 +7,7 @@
 #include "elf/demangle.h"
 #include "v8/frame.h"
 #include "v8/function.h"
+#include "v8/property.h"
 #include "v8/script.h"
 #include "v8/value.h"
 
@@ -129,6 +130,17 @@ static const char *receiver_class(struct namer *n, const struct ray_v8_frame *v)
 	return name && name[0] ? safe(n, name) : NULL;
 }
 
+/* A method that has no name of its own is known by the property that holds it, as node's own stacks do. */
+static const char *outer_name(struct namer *n, const struct ray_v8_frame *v)
+{
+	const char *name = ray_v8_function_name(&n->js->v8, v->function), *held;
+
+	if (!name || name[0] || !ray_v8_is_object(v->receiver) || ray_v8_is_nullish(&n->js->v8, v->receiver))
+		return name;
+	held = ray_v8_property_holding(&n->js->v8, v->receiver, v->function);
+	return held ? held : name;
+}
+
 static bool push_function(struct namer *n, const struct ray_raw_frame *raw, const struct ray_v8_frame *v)
 {
 	struct ray_v8 *v8 = &n->js->v8;
@@ -146,7 +158,7 @@ static bool push_function(struct namer *n, const struct ray_raw_frame *raw, cons
 		f.tier = code.tier;
 		f.inlined = !outer;
 		set_place(n, &code.places[i], &f);
-		name = outer ? ray_v8_function_name(v8, v->function) : ray_v8_shared_name(v8, code.places[i].shared);
+		name = outer ? outer_name(n, v) : ray_v8_shared_name(v8, code.places[i].shared);
 		f.function = name && !name[0] ? "<anonymous>" : safe(n, name);
 		if (!f.function)
 			f.why = "its name cannot be read";
