@@ -20,16 +20,26 @@ void ray_progress_start(struct ray_progress *p, const char *what, uint64_t total
 	clock_gettime(CLOCK_MONOTONIC, &p->started);
 }
 
+/* Whether it is time to say something again. */
+static bool is_due(const struct ray_progress *p)
+{
+	if (!p->is_terminal)
+		return p->lines && seconds_since(p->is_shown ? &p->shown : &p->started) >= 5;
+	return seconds_since(&p->started) >= 1 && (!p->is_shown || seconds_since(&p->shown) >= 0.2);
+}
+
 void ray_progress_update(struct ray_progress *p, uint64_t done)
 {
 	char size[8], total[8];
 
-	if (!p->is_terminal || seconds_since(&p->started) < 1 || (p->is_shown && seconds_since(&p->shown) < 0.2))
+	if (!is_due(p))
 		return;
-	fprintf(stderr, "\r\033[Knoderay: %s: %s", p->what, ray_format_size(done, size));
+	fprintf(stderr, "%snoderay: %s: %s", p->is_terminal ? "\r\033[K" : "", p->what, ray_format_size(done, size));
 	if (p->total)
 		fprintf(stderr, " of %s, %u%%", ray_format_size(p->total, total),
 			(unsigned)(done >= p->total ? 100 : (double)done * 100 / (double)p->total));
+	if (!p->is_terminal)
+		fputc('\n', stderr);
 	fflush(stderr);
 	clock_gettime(CLOCK_MONOTONIC, &p->shown);
 	p->is_shown = true;
@@ -37,7 +47,7 @@ void ray_progress_update(struct ray_progress *p, uint64_t done)
 
 void ray_progress_end(struct ray_progress *p)
 {
-	if (p->is_shown) {
+	if (p->is_shown && p->is_terminal) {
 		fputs("\r\033[K", stderr);
 		fflush(stderr);
 	}

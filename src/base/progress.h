@@ -1,8 +1,8 @@
 /* progress.h - one line on the terminal while something takes long.
  * SPDX-License-Identifier: MIT
  *
- * Says nothing when stderr is no terminal, nor in the first second; wipes its line at the end, so
- * that what is printed next starts on a clean one. */
+ * Says nothing in the first second; wipes its line at the end, so that what is printed next starts on
+ * a clean one. When stderr is no terminal it says nothing at all, or with `lines` a line every five seconds. */
 #ifndef RAY_BASE_PROGRESS_H
 #define RAY_BASE_PROGRESS_H
 
@@ -15,6 +15,7 @@ struct ray_progress {
 	uint64_t total;	  /* bytes; 0 when not known */
 	struct timespec started, shown;
 	bool is_terminal;
+	bool lines; /* to be set after ray_progress_start() */
 	bool is_shown;
 };
 

@@ -11,12 +11,7 @@
 /* clang-format off */
 #define VERBS(X) \
 	X(ps) \
-	X(stack) \
-	X(maps) \
-	X(files) \
-	X(args) \
-	X(env) \
-	X(doctor) \
+	X(core) \
 	X(completion)
 /* clang-format on */
 

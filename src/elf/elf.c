@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "elf/cfi.h"
@@ -141,7 +142,8 @@ void ray_elf_close(struct ray_elf *e)
 	if (e->elf)
 		elf_end(e->elf);
 	if (e->fd >= 0) {
-		ray_mapping_close(&e->mapping);
+		if (e->bytes)
+			munmap((void *)(uintptr_t)e->bytes, e->size);
 		close(e->fd);
 	} else {
 		free((void *)(uintptr_t)e->bytes);
@@ -157,6 +159,7 @@ void ray_elf_close(struct ray_elf *e)
 static struct ray_error *map_file(struct ray_elf *e)
 {
 	struct stat st;
+	void *map;
 
 	if (fstat(e->fd, &st) != 0)
 		return ray_error_errno(RAY_UNREADABLE, errno, "cannot look at %s", e->name);
@@ -165,10 +168,11 @@ static struct ray_error *map_file(struct ray_elf *e)
 				     S_ISDIR(st.st_mode) ? "a directory" : "not a regular file");
 	if (st.st_size == 0)
 		return ray_error_new(RAY_UNREADABLE, "%s is empty", e->name);
-	if (!ray_mapping_open(&e->mapping, e->fd, (size_t)st.st_size))
+	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, e->fd, 0);
+	if (map == MAP_FAILED)
 		return ray_error_errno(RAY_UNREADABLE, errno, "cannot map %s", e->name);
-	e->bytes = e->mapping.bytes;
-	e->size = e->mapping.size;
+	e->bytes = map;
+	e->size = (size_t)st.st_size;
 	return NULL;
 }
 
