@@ -77,6 +77,17 @@ test: deps
 	@$(MAKE) --no-print-directory -j$(JOBS) build/noderay
 	@tests/run $(SUITES)
 
+demo:
+	@tools/deps build
+	@$(MAKE) --no-print-directory -s -j$(JOBS) build/noderay
+	@examples/demo
+
+bench: deps
+	@tools/deps bench
+	@tools/nodes
+	@$(MAKE) --no-print-directory -s -j$(JOBS) build/noderay
+	@$$(tools/nodes --dir)/22.23.3/bin/node bench/run.mjs $(BENCH)
+
 fuzz: deps
 	@$(MAKE) --no-print-directory -j$(JOBS) fuzzers
 	@tests/fuzz/all

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/verbs.h"
+#include "cmd/cmd.h"
+#include "target/node.h"
 
 enum ray_value_kind ray_value_kind(const char *name, struct ray_text *words)
 {
@@ -28,6 +29,54 @@ enum ray_value_kind ray_value_kind(const char *name, struct ray_text *words)
 	return RAY_VALUE_WORDS;
 }
 
+/* What tells one node from another in a menu: its command line, without the path of node. */
+static void add_command(struct ray_text *line, char *args, size_t size)
+{
+	char *slash = memrchr(args, '/', strnlen(args, size));
+	size_t skip = slash ? (size_t)(slash + 1 - args) : 0, i;
+
+	if (size && !args[size - 1])
+		size--;
+	for (i = skip; i < size; i++)
+		if (!args[i])
+			args[i] = ' ';
+	ray_text_add_safe(line, args + skip, size - skip);
+}
+
+static void print_node(int pid)
+{
+	ray_auto(ray_target, t) = NULL;
+	ray_auto_memory char *args = NULL;
+	ray_auto_text line = { 0 };
+	char name[16];
+	size_t size = 0;
+	int length = 60;
+
+	snprintf(name, sizeof(name), "%d", pid);
+	ray_error_free(ray_target_open(&(struct ray_target_options){ .name = name }, &t));
+	if (t)
+		ray_error_free(ray_target_args(t, &args, &size));
+	if (args)
+		add_command(&line, args, size);
+	/* Not in the middle of a character. */
+	while (line.length > (size_t)length && (line.bytes[length] & 0xc0) == 0x80)
+		length--;
+	printf("%d\t%.*s\n", pid, length, ray_text_get(&line));
+}
+
+static struct ray_error *print_nodes(void)
+{
+	ray_auto_memory int *pids = NULL;
+	size_t count, unreadable, i;
+	struct ray_error *err = ray_node_list(&pids, &count, &unreadable);
+
+	if (err)
+		return err;
+	for (i = 0; i < count; i++)
+		print_node(pids[i]);
+	return NULL;
+}
+
 static struct ray_error *run(const struct ray_call *call)
 {
 	const char *what = ray_call_operand(call, 0);
@@ -41,6 +90,8 @@ static struct ray_error *run(const struct ray_call *call)
 		ray_completion_zsh();
 	else if (!strcmp(what, "fish"))
 		ray_completion_fish();
+	else if (!strcmp(what, "pids"))
+		return print_nodes();
 	else
 		return ray_error_remedy(ray_error_new(RAY_USAGE, "completion: no script for '%s'", what),
 					"one of: bash, zsh, fish");

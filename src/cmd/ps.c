@@ -77,8 +77,11 @@ static struct ray_error *add_row(struct list *list, int pid)
 		ray_error_free(err);
 		return NULL;
 	}
-	if (!ray_script_parse(row.about.args, row.about.args_size, row.about.terminal, list->arena, &row.script) ||
-	    !ray_vec_push(&list->rows, row))
+	if (!ray_script_parse(row.about.args, row.about.args_size, row.about.terminal, list->arena, &row.script))
+		return &ray_enomem;
+	if (row.node.bundled && row.script.kind != RAY_SCRIPT_TITLE)
+		row.script = (struct ray_script){ RAY_SCRIPT_BUNDLED, "<bundled>", NULL };
+	if (!ray_vec_push(&list->rows, row))
 		return &ray_enomem;
 	return NULL;
 }

@@ -11,7 +11,13 @@
 /* clang-format off */
 #define VERBS(X) \
 	X(ps) \
+	X(stack) \
+	X(maps) \
+	X(files) \
+	X(args) \
+	X(env) \
 	X(core) \
+	X(doctor) \
 	X(completion)
 /* clang-format on */
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * Copies (ray_elf_read, ray_elf_read_file) go through pread and not through the mapping: a file
- * that is truncated under us then gives a short read and not a SIGBUS. */
+ * that is truncated under us then gives a short read and not zeros. */
 #include <errno.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "elf/cfi.h"
@@ -142,8 +141,7 @@ void ray_elf_close(struct ray_elf *e)
 	if (e->elf)
 		elf_end(e->elf);
 	if (e->fd >= 0) {
-		if (e->bytes)
-			munmap((void *)(uintptr_t)e->bytes, e->size);
+		ray_mapping_close(&e->mapping);
 		close(e->fd);
 	} else {
 		free((void *)(uintptr_t)e->bytes);
@@ -159,7 +157,6 @@ void ray_elf_close(struct ray_elf *e)
 static struct ray_error *map_file(struct ray_elf *e)
 {
 	struct stat st;
-	void *map;
 
 	if (fstat(e->fd, &st) != 0)
 		return ray_error_errno(RAY_UNREADABLE, errno, "cannot look at %s", e->name);
@@ -168,11 +165,10 @@ static struct ray_error *map_file(struct ray_elf *e)
 				     S_ISDIR(st.st_mode) ? "a directory" : "not a regular file");
 	if (st.st_size == 0)
 		return ray_error_new(RAY_UNREADABLE, "%s is empty", e->name);
-	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, e->fd, 0);
-	if (map == MAP_FAILED)
+	if (!ray_mapping_open(&e->mapping, e->fd, (size_t)st.st_size))
 		return ray_error_errno(RAY_UNREADABLE, errno, "cannot map %s", e->name);
-	e->bytes = map;
-	e->size = (size_t)st.st_size;
+	e->bytes = e->mapping.bytes;
+	e->size = e->mapping.size;
 	return NULL;
 }
 

@@ -10,6 +10,7 @@
 #include <libelf.h>
 
 #include "elf/elf.h"
+#include "elf/mapping.h"
 
 enum { RAY_BUILD_ID_MAX = 64 };
 
@@ -27,7 +28,8 @@ struct ray_symbols {
 struct ray_span {
 	uint64_t start;
 	uint32_t size; /* saturates */
-	uint32_t index;
+	uint32_t index : 31;
+	uint32_t is_function : 1; /* spares a look at the symbol while sorting */
 };
 
 struct ray_name_slot {
@@ -47,6 +49,7 @@ struct ray_unwinder;
 struct ray_elf {
 	char *name;
 	int fd; /* -1 for an image in memory */
+	struct ray_mapping mapping; /* of the fd */
 	const uint8_t *bytes;
 	size_t size;
 	Elf *elf;

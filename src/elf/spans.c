@@ -94,11 +94,10 @@ static void size_labels(const struct ray_elf *e, const struct ray_symbols *t, st
 }
 
 /* Removes labels inside of sized functions; returns how many spans are left. */
-static size_t drop_inner_labels(const struct ray_symbols *t, struct ray_span *spans, size_t n)
+static size_t drop_inner_labels(struct ray_span *spans, size_t n)
 {
 	uint64_t covered = 0; /* by sized functions, up to here */
 	size_t kept = 0;
-	Elf64_Sym s;
 
 	for (size_t i = 0; i < n; i++) {
 		struct ray_span span = spans[i];
@@ -106,8 +105,7 @@ static size_t drop_inner_labels(const struct ray_symbols *t, struct ray_span *sp
 		if (span.size) {
 			uint64_t end = span.start + span.size;
 
-			ray_symbols_entry(t, span.index, &s);
-			if (is_function(&s) && end > covered)
+			if (span.is_function && end > covered)
 				covered = end;
 		} else if (span.start < covered) {
 			continue;
@@ -117,20 +115,36 @@ static size_t drop_inner_labels(const struct ray_symbols *t, struct ray_span *sp
 	return kept;
 }
 
+/* From the first to the last address of the image. */
+static void image_bounds(const struct ray_elf *e, uint64_t *low_ret, uint64_t *high_ret)
+{
+	*low_ret = e->phdr_count ? UINT64_MAX : 0;
+	*high_ret = e->phdr_count ? 0 : UINT64_MAX;
+	for (size_t i = 0; i < e->phdr_count; i++) {
+		const Elf64_Phdr *p = &e->phdrs[i];
+
+		if (p->p_type != PT_LOAD || !p->p_memsz)
+			continue;
+		*low_ret = p->p_vaddr < *low_ret ? p->p_vaddr : *low_ret;
+		*high_ret = p->p_vaddr + (p->p_memsz - 1) > *high_ret ? p->p_vaddr + (p->p_memsz - 1) : *high_ret;
+	}
+}
+
 /* Collects what may be looked up into spans; sets the lowest start and the distance to the highest. */
 static size_t collect(const struct ray_elf *e, const struct ray_symbols *t, struct ray_span *spans, uint64_t *base_ret,
 		      uint64_t *range_ret)
 {
-	uint64_t low = UINT64_MAX, high = 0;
+	uint64_t low = UINT64_MAX, high = 0, first, last;
 	size_t n = 0;
 	Elf64_Sym s;
 
+	image_bounds(e, &first, &last);
 	for (size_t i = 0; ray_symbols_entry(t, i, &s); i++) {
-		if (!is_code_or_data(&s) || (e->phdr_count && !ray_elf_segment(e, s.st_value)))
+		if (!is_code_or_data(&s) || s.st_value < first || s.st_value > last)
 			continue;
 		if (e->machine == EM_AARCH64 && is_mapping_symbol(ray_symbols_name(t, &s)))
 			continue;
-		spans[n++] = (struct ray_span){ s.st_value, saturate(s.st_size), (uint32_t)i };
+		spans[n++] = (struct ray_span){ s.st_value, saturate(s.st_size), i & INT32_MAX, is_function(&s) };
 		low = s.st_value < low ? s.st_value : low;
 		high = s.st_value > high ? s.st_value : high;
 	}
@@ -158,7 +172,7 @@ static void index_spans(struct ray_elf *e)
 	}
 	n = collect(e, t, spans, &base, &range);
 	sorted = sort_spans(spans, spare, n, base, range);
-	n = drop_inner_labels(t, sorted, n);
+	n = drop_inner_labels(sorted, n);
 	size_labels(e, t, sorted, n);
 	e->spans = sorted;
 	e->span_count = n;

@@ -14,9 +14,9 @@ bool ray_symbols_init(struct ray_elf *e, const uint8_t *entries, size_t count, c
 
 	if (!last || !count)
 		return false;
-	/* Indexes hold 32 bits; no linker writes as many symbols. */
-	if (count > UINT32_MAX - 1)
-		count = UINT32_MAX - 1;
+	/* Indexes hold 31 bits; no linker writes as many symbols. */
+	if (count > INT32_MAX)
+		count = INT32_MAX;
 	ret->owner = e;
 	ret->entries = entries;
 	ret->count = count;

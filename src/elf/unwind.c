@@ -104,3 +104,10 @@ enum ray_unwind_result ray_unwind_step(struct ray_elf *e, uint64_t vaddr, uint64
 		*is_signal_frame_ret = row.is_signal_frame;
 	return RAY_UNWIND_OK;
 }
+
+bool ray_unwind_has_row(struct ray_elf *e, uint64_t vaddr)
+{
+	struct ray_cfi_row row;
+
+	return ray_cfi_find(e, vaddr, &row) == RAY_UNWIND_OK;
+}

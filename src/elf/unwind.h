@@ -40,4 +40,7 @@ enum ray_unwind_result {
 enum ray_unwind_result ray_unwind_step(struct ray_elf *e, uint64_t vaddr, uint64_t bias, const struct ray_reader *memory,
 				       struct ray_unwind_regs *regs, bool *is_signal_frame_ret);
 
+/* Does any call frame information cover vaddr? */
+bool ray_unwind_has_row(struct ray_elf *e, uint64_t vaddr);
+
 #endif

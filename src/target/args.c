@@ -46,6 +46,7 @@ const char *ray_target_args_note(struct ray_target *t)
 			       "the core does not hold the initial stack: this is the kernel's note, the first 79 bytes "
 			       "with blanks between the arguments" :
 			       NULL;
-	return s.is_overwritten ? "the process has written over its arguments (process.title does): this is what is there now" :
-				  NULL;
+	return s.is_overwritten ?
+		       "the process has written over its arguments (process.title does): this is what is there now" :
+		       NULL;
 }

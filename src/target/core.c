@@ -23,8 +23,8 @@ static const struct {
 	unsigned machine;
 	const char *name;
 } machines[] = {
-	{ EM_386, "32-bit x86" }, { EM_ARM, "32-bit ARM" },  { EM_AARCH64, "64-bit ARM (aarch64)" },
-	{ EM_PPC64, "ppc64" },	  { EM_S390, "s390" },	     { EM_RISCV, "RISC-V" },
+	{ EM_386, "32-bit x86" }, { EM_ARM, "32-bit ARM" },	 { EM_AARCH64, "64-bit ARM (aarch64)" },
+	{ EM_PPC64, "ppc64" },	  { EM_S390, "s390" },		 { EM_RISCV, "RISC-V" },
 	{ EM_MIPS, "MIPS" },	  { EM_LOONGARCH, "LoongArch" },
 };
 
@@ -104,8 +104,9 @@ static struct ray_error *open_regular(const char *path, int *ret)
 	struct stat st;
 
 	if (fd < 0 && errno == ENOENT)
-		return ray_error_remedy(ray_error_new(RAY_FAILED, "no such process or file"),
-					"a target is a PID, /proc/PID, PID/TID or a core file; `noderay ps` lists what runs");
+		return ray_error_remedy(
+			ray_error_new(RAY_FAILED, "no such process or file"),
+			"a target is a PID, /proc/PID, PID/TID or a core file; `noderay ps` lists what runs");
 	if (fd < 0 || fstat(fd, &st))
 		return ray_error_errno(RAY_FAILED, errno, "cannot be opened");
 	if (S_ISDIR(st.st_mode))
@@ -296,6 +297,7 @@ static const struct ray_target_ops core_ops = {
 	.open_module = core_open_module,
 	.open_path = core_open_path,
 	.note = core_note,
+	.dumped = core_dumped,
 	.close = core_close,
 };
 
@@ -305,7 +307,6 @@ static void warn_of_loss(struct ray_target *t)
 	ray_auto_text hit = { 0 };
 	struct core *c = core_of(t);
 	size_t count = 0;
-	char size[8];
 
 	for (size_t i = 0; i < c->segments.n; i++) {
 		const struct core_segment *s = &c->segments.at[i];
@@ -318,9 +319,9 @@ static void warn_of_loss(struct ray_target *t)
 		if (m)
 			ray_text_printf(&hit, " %s", c->files.at[m->file].shown);
 	}
-	if (c->lost)
-		ray_target_warn(t, "the core is cut: %s bytes (%llu) are missing, in %zu mappings (%s%s)",
-				ray_format_size(c->lost, size), (unsigned long long)c->lost, count, ray_text_get(&hit),
+	if (count)
+		ray_target_warn(t, "the core is cut: %llu bytes are missing, in %zu mapping%s (%s%s)",
+				(unsigned long long)c->lost, count, count == 1 ? "" : "s", ray_text_get(&hit),
 				count > 3 ? ", ..." : "");
 }
 

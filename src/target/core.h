@@ -22,7 +22,7 @@
 
 struct core_segment {
 	uint64_t start, end;
-	uint64_t offset;  /* in the core */
+	uint64_t offset;   /* in the core */
 	uint64_t promised; /* bytes of it that the core should hold */
 	uint64_t dumped;   /* and does: less, when the file is cut */
 	int prot;
@@ -40,7 +40,7 @@ enum core_file_state {
 	CORE_FILE_USABLE,
 	CORE_FILE_UNCERTAIN, /* used, but nothing in the core tells whether it is the right one */
 	CORE_FILE_MISSING,
-	CORE_FILE_WRONG, /* another build */
+	CORE_FILE_WRONG,  /* another build */
 	CORE_FILE_NO_ELF, /* data: nothing to compare, so it is not used */
 };
 
@@ -49,10 +49,10 @@ struct core_file {
 	const char *shown; /* the same, fit for a terminal */
 	enum core_file_state state;
 	bool is_exe;
-	bool has_base;	 /* its first page was mapped, */
-	uint64_t base;	 /* here */
-	bool has_code;	 /* some of it was mapped executable */
-	uint64_t length; /* the file must be this long: the end of its last mapping */
+	bool has_base;		 /* its first page was mapped, */
+	uint64_t base;		 /* here */
+	bool has_code;		 /* some of it was mapped executable */
+	uint64_t length;	 /* the file must be this long: the end of its last mapping */
 	const char *trouble;	 /* why it cannot be used; NULL when it can */
 	struct ray_bytes *bytes; /* NULL when it cannot be used */
 };
@@ -70,10 +70,10 @@ struct core {
 	RAY_VEC(struct core_note) notes;
 	Elf64_auxv_t *auxv; /* in the target's arena; ends before AT_NULL */
 	size_t auxv_count;
-	char command[17];   /* pr_fname */
-	char arguments[81]; /* pr_psargs: the first 79 bytes of the command line */
-	bool has_process;   /* NT_PRPSINFO was there */
-	uint64_t lost;	    /* bytes that should be in the file and are not */
+	char command[17];		   /* pr_fname */
+	char arguments[81];		   /* pr_psargs: the first 79 bytes of the command line */
+	bool has_process;		   /* NT_PRPSINFO was there */
+	uint64_t lost;			   /* bytes of memory that should be in the file and are not */
 	size_t last_segment, last_mapping; /* where the last read was: most reads are close to it */
 };
 
@@ -113,6 +113,7 @@ const struct core_mapping *core_find_mapping(struct core *c, uint64_t address);
 
 /* core_maps.c */
 struct ray_error *core_load_maps(struct ray_target *t);
+uint64_t core_dumped(struct ray_target *t, uint64_t start, uint64_t end);
 
 /* core_args.c */
 struct ray_error *core_args(struct ray_target *t, char **ret, size_t *size_ret);

@@ -24,8 +24,9 @@ static struct ray_error *copy_area(struct ray_target *t, uint64_t start, uint64_
 
 static struct ray_error *no_stack(void)
 {
-	return ray_error_remedy(ray_error_new(RAY_UNREADABLE, "the core does not hold the initial stack"),
-				"cores keep it unless they are cut or /proc/PID/coredump_filter leaves private memory out");
+	return ray_error_remedy(
+		ray_error_new(RAY_UNREADABLE, "the core does not hold the initial stack"),
+		"cores keep it unless they are cut or /proc/PID/coredump_filter leaves private memory out");
 }
 
 /* Without the stack, the kernel's note still has the start of the command line. */

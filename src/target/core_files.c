@@ -266,10 +266,10 @@ static struct ray_error *check_options(struct ray_target *t)
 static struct ray_error *check_exe(struct ray_target *t, const struct core_file *f)
 {
 	if (f->state == CORE_FILE_WRONG)
-		return ray_error_remedy(ray_error_new(RAY_UNREADABLE, "%s%s%s",
-						      t->exe_override ? t->exe_override : "", t->exe_override ? ": " : "",
-						       f->trouble ? f->trouble : f->shown),
-					"give the right executable with --exe FILE or --sysroot DIR, or go on with --force");
+		return ray_error_remedy(
+			ray_error_new(RAY_UNREADABLE, "%s%s%s", t->exe_override ? t->exe_override : "",
+				      t->exe_override ? ": " : "", f->trouble ? f->trouble : f->shown),
+			"give the right executable with --exe FILE or --sysroot DIR, or go on with --force");
 	if (f->state == CORE_FILE_MISSING)
 		ray_target_warn(t,
 				"the executable is not here (%s): functions have no names, and code cannot be read; "

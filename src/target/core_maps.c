@@ -10,34 +10,44 @@
 #include "target/core.h"
 #include "target/smaps.h"
 
-static const char no_path[] = ""; /* one object, so that paths can be compared as pointers */
+#define NO_MAPPING SIZE_MAX
+
+struct build {
+	struct ray_target *t;
+	const struct ray_smaps *note; /* noderay's own; NULL if there is none */
+	size_t next;		      /* first of the file mappings that is not passed yet */
+	size_t last_mapping;	      /* that the last map came from */
+};
 
 /* The brk heap starts behind the program's data, by at most this (the kernel's randomisation). */
 static const uint64_t heap_gap = 1ull << 30;
 
-/* A writer may split one mapping into what is dumped and what is not. */
-static bool is_continued(const struct ray_smaps *note, const struct ray_map *last, const struct ray_map *map)
+/* A writer may split one mapping into what is dumped and what is not. The kernel, gdb and noderay have
+ * one entry in NT_FILE for each mapping, and noderay's note has a row. */
+static bool is_continued(const struct build *b, const struct ray_map *last, const struct ray_map *map, size_t mapping)
 {
 	const struct ray_smap *row;
 
-	if (last->end != map->start || last->prot != map->prot || last->path != map->path)
+	if (last->end != map->start || last->prot != map->prot || b->last_mapping != mapping)
 		return false;
-	if (map->path[0])
-		return last->offset + (last->end - last->start) == map->offset;
-	row = note ? ray_smaps_find(note, map->start) : NULL;
+	if (mapping != NO_MAPPING)
+		return true;
+	row = b->note ? ray_smaps_find(b->note, map->start) : NULL;
 	return row && row->start <= last->start;
 }
 
-static bool add_map(struct ray_target *t, const struct ray_smaps *note, const struct ray_map *map)
+static bool add_map(struct build *b, const struct ray_map *map, size_t mapping)
 {
+	struct ray_target *t = b->t;
 	struct ray_map *last = t->maps.n ? &t->maps.at[t->maps.n - 1] : NULL;
+	bool is_more = last && is_continued(b, last, map, mapping);
 
-	if (last && is_continued(note, last, map)) {
-		last->end = map->end;
-		last->dumped += map->dumped;
-		return true;
-	}
-	return ray_vec_push(&t->maps, *map);
+	b->last_mapping = mapping;
+	if (!is_more)
+		return ray_vec_push(&t->maps, *map);
+	last->end = map->end;
+	last->dumped += map->dumped;
+	return true;
 }
 
 /* How many bytes of [start, end) the core holds. */
@@ -48,19 +58,34 @@ static uint64_t dumped_in(const struct core_segment *s, uint64_t start, uint64_t
 	return dumped_end <= start ? 0 : core_min(dumped_end, end) - start;
 }
 
-/* Cuts a segment where file mappings begin and end in it. */
-static bool add_segment(struct ray_target *t, const struct ray_smaps *note, const struct core_segment *s, size_t *next)
+uint64_t core_dumped(struct ray_target *t, uint64_t start, uint64_t end)
 {
-	struct core *c = core_of(t);
+	const struct core *c = core_of(t);
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < c->segments.n && c->segments.at[i].start < end; i++) {
+		const struct core_segment *s = &c->segments.at[i];
+
+		if (s->end > start)
+			sum += dumped_in(s, s->start > start ? s->start : start, core_min(s->end, end));
+	}
+	return sum;
+}
+
+/* Cuts a segment where file mappings begin and end in it. */
+static bool add_segment(struct build *b, const struct core_segment *s)
+{
+	struct core *c = core_of(b->t);
 	uint64_t at = s->start;
 
-	while (*next < c->mappings.n && c->mappings.at[*next].end <= at)
-		(*next)++;
+	while (b->next < c->mappings.n && c->mappings.at[b->next].end <= at)
+		b->next++;
 	while (at < s->end) {
-		const struct core_mapping *m = *next < c->mappings.n ? &c->mappings.at[*next] : NULL;
-		struct ray_map map = { .start = at, .end = s->end, .prot = s->prot, .path = no_path };
+		const struct core_mapping *m = b->next < c->mappings.n ? &c->mappings.at[b->next] : NULL;
+		struct ray_map map = { .start = at, .end = s->end, .prot = s->prot, .path = "" };
+		bool is_file = m && m->start <= at;
 
-		if (m && m->start <= at) {
+		if (is_file) {
 			map.end = core_min(m->end, s->end);
 			map.offset = m->offset + (at - m->start);
 			map.path = c->files.at[m->file].path;
@@ -68,36 +93,35 @@ static bool add_segment(struct ray_target *t, const struct ray_smaps *note, cons
 			map.end = core_min(m->start, s->end);
 		}
 		map.dumped = dumped_in(s, map.start, map.end);
-		if (!add_map(t, note, &map))
+		if (!add_map(b, &map, is_file ? b->next : NO_MAPPING))
 			return false;
 		at = map.end;
 		if (m && m->end <= at)
-			(*next)++;
+			b->next++;
 	}
 	return true;
 }
 
 /* gdb leaves mappings out that it does not dump; NT_FILE still names them. */
-static bool add_gap(struct ray_target *t, const struct ray_smaps *note, uint64_t start, uint64_t end, size_t *next)
+static bool add_gap(struct build *b, uint64_t start, uint64_t end)
 {
-	struct core *c = core_of(t);
+	struct core *c = core_of(b->t);
 
-	while (*next < c->mappings.n && c->mappings.at[*next].start < end) {
-		const struct core_mapping *m = &c->mappings.at[*next];
+	for (; b->next < c->mappings.n && c->mappings.at[b->next].start < end; b->next++) {
+		const struct core_mapping *m = &c->mappings.at[b->next];
 		uint64_t from = m->start > start ? m->start : start;
 		struct ray_map map = { .start = from, .end = core_min(m->end, end), .path = c->files.at[m->file].path };
 		struct ray_image image;
 		int prot = -1;
 
 		map.offset = m->offset + (from - m->start);
-		if (core_find_image(t, m->file, &image))
+		if (core_find_image(b->t, m->file, &image))
 			prot = ray_image_prot(&image, map.offset);
 		map.prot = prot < 0 ? PROT_READ : prot;
-		if (map.end > map.start && !add_map(t, note, &map))
+		if (map.end > map.start && !add_map(b, &map, b->next))
 			return false;
 		if (m->end > end)
 			break;
-		(*next)++;
 	}
 	return true;
 }
@@ -126,6 +150,21 @@ static bool begins_like_heap(struct ray_target *t, const struct ray_map *map)
 	       words[1] > 16 && words[1] < map->end - map->start;
 }
 
+/* The kernel's data for the vdso lies right below it. */
+static void name_vdso(struct ray_target *t, uint64_t address)
+{
+	struct ray_map *vdso = map_at(t, address), *below;
+
+	if (!vdso || vdso->path[0])
+		return;
+	vdso->path = "[vdso]";
+	for (below = vdso; below > t->maps.at; below--) {
+		if (below[-1].path[0] || below[-1].end != below->start || below[-1].prot != PROT_READ)
+			return;
+		below[-1].path = "[vvar]";
+	}
+}
+
 static void name_heap(struct ray_target *t)
 {
 	const struct ray_map *last = NULL;
@@ -138,8 +177,8 @@ static void name_heap(struct ray_target *t)
 		} else if (last && !map->path[0] && map->start == last->end) {
 			last = map; /* .bss */
 		} else if (last) {
-			if (!map->path[0] && map->prot == (PROT_READ | PROT_WRITE) && map->start - last->end < heap_gap &&
-			    begins_like_heap(t, map))
+			if (!map->path[0] && map->prot == (PROT_READ | PROT_WRITE) &&
+			    map->start - last->end < heap_gap && begins_like_heap(t, map))
 				map->path = "[heap]";
 			return;
 		}
@@ -170,7 +209,7 @@ static void name_maps(struct ray_target *t, const struct ray_smaps *note)
 	if (note)
 		apply_note(t, note);
 	name_map(map_at(t, core_auxv(c, AT_RANDOM)), "[stack]");
-	name_map(map_at(t, core_auxv(c, AT_SYSINFO_EHDR)), "[vdso]");
+	name_vdso(t, core_auxv(c, AT_SYSINFO_EHDR));
 	name_map(map_at(t, 0xffffffffff600000), "[vsyscall]");
 	if (!note)
 		name_heap(t);
@@ -195,17 +234,17 @@ struct ray_error *core_load_maps(struct ray_target *t)
 {
 	const struct core *c = core_of(t);
 	ray_auto(ray_smaps, note) = load_note(t);
+	struct build b = { .t = t, .note = note, .last_mapping = NO_MAPPING };
 	uint64_t end = 0;
-	size_t next = 0;
 
 	for (size_t i = 0; i < c->segments.n; i++) {
 		const struct core_segment *s = &c->segments.at[i];
 
-		if (!add_gap(t, note, end, s->start, &next) || !add_segment(t, note, s, &next))
+		if (!add_gap(&b, end, s->start) || !add_segment(&b, s))
 			return &ray_enomem;
 		end = s->end;
 	}
-	if (!add_gap(t, note, end, UINT64_MAX, &next))
+	if (!add_gap(&b, end, UINT64_MAX))
 		return &ray_enomem;
 	name_maps(t, note);
 	return NULL;

@@ -9,25 +9,25 @@
 #include "target/core.h"
 
 /* Both tables are sorted and free of overlaps; their rows begin with start and end. */
-#define FIND(vec, hint, address)                                                         \
-	({                                                                               \
-		size_t low_ = 0, high_ = (vec).n, mid_ = (hint);                         \
-		__typeof__((vec).at) found_ = NULL;                                      \
-		while (low_ < high_) {                                                   \
-			if (mid_ < low_ || mid_ >= high_)                                \
-				mid_ = low_ + (high_ - low_) / 2;                        \
-			if ((address) < (vec).at[mid_].start) {                          \
-				high_ = mid_;                                            \
-			} else if ((address) >= (vec).at[mid_].end) {                    \
-				low_ = mid_ + 1;                                         \
-			} else {                                                         \
-				(hint) = mid_;                                           \
-				found_ = &(vec).at[mid_];                                \
-				break;                                                   \
-			}                                                                \
-			mid_ = low_ + (high_ - low_) / 2;                                \
-		}                                                                        \
-		found_;                                                                  \
+#define FIND(vec, hint, address)                                      \
+	({                                                            \
+		size_t low_ = 0, high_ = (vec).n, mid_ = (hint);      \
+		__typeof__((vec).at) found_ = NULL;                   \
+		while (low_ < high_) {                                \
+			if (mid_ < low_ || mid_ >= high_)             \
+				mid_ = low_ + (high_ - low_) / 2;     \
+			if ((address) < (vec).at[mid_].start) {       \
+				high_ = mid_;                         \
+			} else if ((address) >= (vec).at[mid_].end) { \
+				low_ = mid_ + 1;                      \
+			} else {                                      \
+				(hint) = mid_;                        \
+				found_ = &(vec).at[mid_];             \
+				break;                                \
+			}                                             \
+			mid_ = low_ + (high_ - low_) / 2;             \
+		}                                                     \
+		found_;                                               \
 	})
 
 const struct core_segment *core_find_segment(struct core *c, uint64_t address)

@@ -21,6 +21,20 @@ struct note {
 	uint64_t offset, size; /* of its content, in the core */
 };
 
+/* gdb stops a process to dump it, and notes that signal too: not one that has ended it. */
+static void set_signal(struct ray_target *t, int number)
+{
+	static const int harmless[] = { SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGCHLD, SIGURG, SIGWINCH };
+
+	if (t->signal || number <= 0 || number >= NSIG)
+		return;
+	for (size_t i = 0; i < RAY_COUNT(harmless); i++) {
+		if (number == harmless[i])
+			return;
+	}
+	t->signal = number;
+}
+
 static struct ray_error *read_prstatus(struct ray_target *t, const struct note *n)
 {
 	struct core *c = core_of(t);
@@ -35,7 +49,7 @@ static struct ray_error *read_prstatus(struct ray_target *t, const struct note *
 	memcpy(&thread.registers, &s.pr_reg, sizeof(thread.registers));
 	/* The thread that was ended comes first. */
 	if (!c->threads.n)
-		t->signal = s.pr_cursig;
+		set_signal(t, s.pr_cursig);
 	return ray_vec_push(&c->threads, thread) ? NULL : &ray_enomem;
 }
 
@@ -44,8 +58,7 @@ static struct ray_error *read_prpsinfo(struct ray_target *t, const struct note *
 	struct core *c = core_of(t);
 	struct elf_prpsinfo p;
 
-	if (c->has_process || n->size < sizeof(p) ||
-	    ray_bytes_read(c->bytes, n->offset, &p, sizeof(p)) != sizeof(p))
+	if (c->has_process || n->size < sizeof(p) || ray_bytes_read(c->bytes, n->offset, &p, sizeof(p)) != sizeof(p))
 		return NULL;
 	c->has_process = true;
 	t->pid = p.pr_pid;
@@ -58,9 +71,9 @@ static struct ray_error *read_siginfo(struct ray_target *t, const struct note *n
 {
 	int32_t number;
 
-	if (!t->signal && ray_bytes_read(core_of(t)->bytes, n->offset, &number, sizeof(number)) == sizeof(number) &&
-	    n->size >= sizeof(number) && number > 0 && number < NSIG)
-		t->signal = number;
+	if (n->size >= sizeof(number) &&
+	    ray_bytes_read(core_of(t)->bytes, n->offset, &number, sizeof(number)) == sizeof(number))
+		set_signal(t, number);
 	return NULL;
 }
 
@@ -108,7 +121,8 @@ static bool unite_paths(struct core *c, const char **paths, size_t *order)
 		qsort_r(order, c->mappings.n, sizeof(*order), compare_paths, paths);
 	for (i = 0; i < c->mappings.n; i++) {
 		k = order[i];
-		if ((!i || strcmp(paths[k], paths[order[i - 1]])) && !ray_vec_push(&c->files, (struct core_file){ .path = paths[k] }))
+		if ((!i || strcmp(paths[k], paths[order[i - 1]])) &&
+		    !ray_vec_push(&c->files, (struct core_file){ .path = paths[k] }))
 			return false;
 		c->mappings.at[k].file = c->files.n - 1;
 	}
@@ -240,7 +254,6 @@ struct ray_error *core_load_notes(struct ray_target *t, uint64_t offset, uint64_
 	Elf64_Nhdr h;
 
 	if (offset >= total || size > total - offset) {
-		c->lost += offset >= total ? size : size - (total - offset);
 		ray_target_warn(t, "the core is cut inside its notes: threads or file names are missing");
 		size = offset >= total ? 0 : total - offset;
 	}
@@ -275,7 +288,8 @@ static void name_threads(struct ray_target *t, const json_t *list)
 	json_t *entry;
 
 	qsort(t->threads.at, t->threads.n, sizeof(*t->threads.at), compare_tids);
-	json_array_foreach(list, index, entry) {
+	json_array_foreach(list, index, entry)
+	{
 		const char *name = json_string_value(json_object_get(entry, "name"));
 		const char *state = json_string_value(json_object_get(entry, "state"));
 		struct ray_thread key = { .tid = (int)json_integer_value(json_object_get(entry, "tid")) }, *thread;

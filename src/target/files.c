@@ -85,8 +85,9 @@ static int by_fd(const void *a, const void *b)
 	return (x->fd > y->fd) - (x->fd < y->fd);
 }
 
-/* Reads a small or large /proc file; false when it is gone. */
-static bool read_text(int dir, const char *name, struct ray_text *text)
+/* What an epoll or an inotify says may be long; the others fit one read, and looking for their end by a second
+ * one adds up with thousands of sockets. False when it is gone. */
+static bool read_info(int dir, const char *name, bool is_short, struct ray_text *text)
 {
 	ray_auto_fd int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
 	char chunk[4096];
@@ -95,9 +96,12 @@ static bool read_text(int dir, const char *name, struct ray_text *text)
 	ray_text_clear(text);
 	if (fd < 0)
 		return false;
-	while ((n = read(fd, chunk, sizeof(chunk))) > 0)
-		ray_text_add_bytes(text, chunk, (size_t)n);
-	return n == 0;
+	do {
+		n = read(fd, chunk, sizeof(chunk));
+		if (n > 0)
+			ray_text_add_bytes(text, chunk, (size_t)n);
+	} while (n > 0 && !is_short);
+	return n >= 0;
 }
 
 /* A name may really end in " (deleted)": the number of links decides. */
@@ -141,6 +145,7 @@ static bool look_at(int fd_dir, int info_dir, const char *name, struct ray_text 
 {
 	char link[PATH_MAX + 1];
 	ssize_t n = readlinkat(fd_dir, name, link, PATH_MAX);
+	bool watches;
 
 	if (n < 0)
 		return false;
@@ -148,11 +153,11 @@ static bool look_at(int fd_dir, int info_dir, const char *name, struct ray_text 
 	f->type = ray_file_type_from_link(link, &f->inode);
 	if (needs_stat(f->type))
 		take_stat(fd_dir, name, link, f);
-	if (!read_text(info_dir, name, text))
+	watches = f->type == RAY_FILE_EVENTPOLL || f->type == RAY_FILE_INOTIFY || f->type == RAY_FILE_FANOTIFY;
+	if (!read_info(info_dir, name, !watches, text))
 		return false;
 	ray_fdinfo_parse(ray_text_get(text), &f->info);
-	f->info.has_watched |= f->type == RAY_FILE_EVENTPOLL || f->type == RAY_FILE_INOTIFY ||
-			       f->type == RAY_FILE_FANOTIFY;
+	f->info.has_watched |= watches;
 	f->path = ray_arena_strdup(arena, link);
 	return f->path != NULL;
 }
@@ -259,6 +264,9 @@ static void attach_socket(int fd_dir, struct ray_file *f, struct ray_socket *s, 
 			s->proto_name = "";
 			files->unreadable++;
 		}
+		/* A TCP socket that is in no table is neither bound nor connected. */
+		if (!strncmp(s->proto_name, "TCP", 3))
+			s->state = "CLOSE";
 	}
 	f->type = ray_file_type_from_socket(s);
 }

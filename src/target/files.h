@@ -79,7 +79,7 @@ struct ray_file {
 	size_t peer_count;
 	const char *use; /* what libuv uses it for; "" when it cannot be told (see uv_files.h) */
 	int loop;	 /* the epoll descriptor of the loop that `use` speaks of; -1 if none */
-	const char *loop_role; /* "main", "worker 4712"...; "" when it cannot be told */
+	const char *loop_role; /* "main", "worker 1"...; "" when it cannot be told */
 	bool from_memory; /* only the number is known: read out of libuv's memory, not from the kernel */
 };
 
@@ -111,6 +111,7 @@ json_t *ray_files_to_json(const struct ray_files *files);
 RAY_MUST_USE struct ray_error *ray_files_from_json(const char *text, struct ray_files **ret);
 /* One descriptor, as in --json and in the note. */
 json_t *ray_file_to_json(const struct ray_file *f);
+json_t *ray_files_limit_json(uint64_t limit); /* a number or "unlimited" */
 
 const char *ray_file_type_name(enum ray_file_type type);
 bool ray_file_type_from_name(const char *name, enum ray_file_type *ret);

@@ -141,7 +141,7 @@ json_t *ray_file_to_json(const struct ray_file *f)
 	return o;
 }
 
-static json_t *limit_to_json(uint64_t limit)
+json_t *ray_files_limit_json(uint64_t limit)
 {
 	return limit > INT64_MAX ? json_string("unlimited") : json_integer((json_int_t)limit);
 }
@@ -153,8 +153,8 @@ json_t *ray_files_to_json(const struct ray_files *files)
 
 	put(root, "version", json_integer(VERSION));
 	if (files->has_limits) {
-		put(root, "soft_limit", limit_to_json(files->soft_limit));
-		put(root, "hard_limit", limit_to_json(files->hard_limit));
+		put(root, "soft_limit", ray_files_limit_json(files->soft_limit));
+		put(root, "hard_limit", ray_files_limit_json(files->hard_limit));
 	}
 	put_number(root, "vanished", files->vanished);
 	put_number(root, "unreadable", files->unreadable);

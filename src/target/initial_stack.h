@@ -17,10 +17,10 @@
 #include "base/reader.h"
 
 struct ray_initial_stack {
-	uint64_t auxv;		  /* address */
-	uint64_t argc;		  /* as the kernel put it */
-	uint64_t argv, envp;	  /* addresses of the arrays */
-	uint64_t args, args_end;  /* the strings */
+	uint64_t auxv;		 /* address */
+	uint64_t argc;		 /* as the kernel put it */
+	uint64_t argv, envp;	 /* addresses of the arrays */
+	uint64_t args, args_end; /* the strings */
 	uint64_t env, env_end;
 	bool is_overwritten; /* the arguments are not what the program was started with */
 };

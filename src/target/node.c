@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "elf/notes.h"
+
 /* Exported by every node since 0.10; V8's own version is exported too. Both together are a node,
  * whatever the file is called. */
 static const char node_symbol[] = "node_module_register";
@@ -104,9 +106,18 @@ static void read_version_from_file(struct ray_elf *e, struct ray_node *n)
 	}
 }
 
+static bool note_is_bundle(const char *owner, RAY_UNUSED uint32_t type, RAY_UNUSED const void *desc, size_t size, void *arg)
+{
+	bool *found = arg;
+
+	*found |= size && !strcmp(owner, "NODE_SEA_BLOB");
+	return !*found;
+}
+
 void ray_node_describe(struct ray_elf *e, struct ray_node *ret)
 {
 	ret->stripped = ray_elf_is_stripped(e);
+	ray_elf_each_note(e, note_is_bundle, &ret->bundled);
 	read_v8_version(e, ret);
 	read_version_from_file(e, ret);
 }
@@ -158,6 +169,7 @@ struct ray_error *ray_node_identify(struct ray_target *t, struct ray_node *ret)
 		return ray_error_new(RAY_NOT_NODE, "%s is not a node: neither %s nor a library of it holds V8 and node",
 				     ray_target_name(t), ray_target_exe(t)[0] ? ray_target_exe(t) : "its executable");
 	n.stripped = ray_elf_is_stripped(n.module->elf);
+	ray_elf_each_note(n.module->elf, note_is_bundle, &n.bundled);
 	read_v8_version(n.module->elf, &n);
 	read_version_from_memory(t, &n);
 	if (!n.version[0])

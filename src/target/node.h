@@ -16,6 +16,7 @@ struct ray_node {
 	char v8_text[32];		 /* "12.4.254.21" */
 	uint32_t v8;			 /* RAY_V8(12, 4, 254); 0 when not known */
 	bool stripped;
+	bool bundled; /* a single executable application: the script is in it, and all arguments are the script's */
 };
 
 /* Does this file hold V8 and node? Looks at exported symbols only: cheap. */

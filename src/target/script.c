@@ -36,7 +36,7 @@ static const char *const kind_names[] = {
 	[RAY_SCRIPT_NONE] = "none",	[RAY_SCRIPT_FILE] = "file", [RAY_SCRIPT_EVAL] = "eval",
 	[RAY_SCRIPT_REPL] = "repl",	[RAY_SCRIPT_STDIN] = "stdin", [RAY_SCRIPT_TEST] = "test",
 	[RAY_SCRIPT_RUN] = "run",	[RAY_SCRIPT_INSPECT] = "inspect", [RAY_SCRIPT_TOOL] = "tool",
-	[RAY_SCRIPT_TITLE] = "title",
+	[RAY_SCRIPT_BUNDLED] = "bundled", [RAY_SCRIPT_TITLE] = "title",
 };
 
 const char *ray_script_kind_name(enum ray_script_kind kind)

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * sock_diag (sockets_diag.c) is asked first, table by table: it alone knows the backlog of a listening
- * socket and who is at the other end of a unix socket, and it takes a fifth of the time. The tables
+ * socket and who is at the other end of a unix socket, and it takes a third of the time. The tables
  * in /proc answer for the rest: other namespaces without privilege, kernels without the module. */
 #include "target/sockets.h"
 

@@ -13,9 +13,9 @@
 
 enum {
 	CHUNK = 1 << 20,
-	BLOCK = 4096,		      /* zeroes in units of this become holes */
-	RESERVE = 64 << 20,	      /* bytes that stay free for everybody else on that disk */
-	CHECK_EVERY = 64 << 20,	      /* bytes written between two looks at the free space */
+	BLOCK = 4096,		/* zeroes in units of this become holes */
+	RESERVE = 64 << 20,	/* bytes that stay free for everybody else on that disk */
+	CHECK_EVERY = 64 << 20, /* bytes written between two looks at the free space */
 };
 
 struct output {
@@ -57,8 +57,9 @@ static struct ray_error *open_output(struct output *out)
 	}
 	if (out->fd >= 0)
 		return NULL;
-	return ray_error_remedy(ray_error_errno(RAY_FAILED, errno, "cannot make a temporary file in %s", out->directory),
-				"set TMPDIR to a directory with room for the unpacked core");
+	return ray_error_remedy(
+		ray_error_errno(RAY_FAILED, errno, "cannot make a temporary file in %s", out->directory),
+		"set TMPDIR to a directory with room for the unpacked core");
 }
 
 static struct ray_error *full(const struct output *out, uint64_t needed, uint64_t free_bytes)
@@ -66,8 +67,8 @@ static struct ray_error *full(const struct output *out, uint64_t needed, uint64_
 	char need[8], have[8];
 
 	return ray_error_remedy(ray_error_new(RAY_FAILED, "unpacking it needs %s%s more in %s, where %s are free",
-					      out->length ? "" : "about ", ray_format_size(needed, need), out->directory,
-					      ray_format_size(free_bytes, have)),
+					      out->length ? "" : "about ", ray_format_size(needed, need),
+					      out->directory, ray_format_size(free_bytes, have)),
 				"set TMPDIR to a directory with more room, or unpack the core there yourself");
 }
 

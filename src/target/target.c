@@ -246,6 +246,11 @@ const char *ray_target_note(struct ray_target *t, const char *name)
 	return t->ops->note ? t->ops->note(t, name) : NULL;
 }
 
+uint64_t ray_target_dumped(struct ray_target *t, uint64_t start, uint64_t end)
+{
+	return t->ops->dumped ? t->ops->dumped(t, start, end) : end - start;
+}
+
 void ray_target_warn(struct ray_target *t, const char *fmt, ...)
 {
 	ray_auto_memory char *text = NULL;

@@ -102,6 +102,8 @@ const char *ray_target_args_note(struct ray_target *t);
 const char *ray_target_exe(struct ray_target *t);
 /* What noderay itself noted in a core, as JSON text by name ("files", "threads"...); NULL if none. */
 const char *ray_target_note(struct ray_target *t, const char *name);
+/* How many bytes of [start, end) the core holds itself; a process: all of them. */
+uint64_t ray_target_dumped(struct ray_target *t, uint64_t start, uint64_t end);
 /* The signal that ended it, 0 if none or not a core. */
 int ray_target_signal(struct ray_target *t);
 

@@ -24,13 +24,13 @@ struct explainer {
 	bool failed; /* no memory */
 };
 
-/* "worker 4712": there may be several, the thread tells them apart. */
+/* There may be several workers: the thread tells them apart, unless the caller knows better ("worker 1"). */
 static const char *role_text(struct explainer *x, const struct ray_uv_loop *loop)
 {
 	const char *text = loop->role;
 
 	if (!strcmp(loop->role, "worker") && loop->tid)
-		text = ray_arena_printf(x->files->arena, "worker %d", loop->tid);
+		text = ray_arena_printf(x->files->arena, "worker (tid %d)", loop->tid);
 	else if (!*loop->role && loop->tid)
 		text = ray_arena_printf(x->files->arena, "thread %d", loop->tid);
 	else if (!*loop->role)

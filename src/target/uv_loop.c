@@ -6,7 +6,7 @@
 #include "target/uv.h"
 #include "target/uv_layout.h"
 
-enum { MAX_HANDLES = 1 << 20, MAX_WATCHERS = 1 << 24, MAX_FD = 1 << 30, TRIES = 4, MAX_PATH_BYTES = 4096 };
+enum { MAX_HANDLES = 1 << 20, MAX_WATCHERS = 1 << 22, MAX_FD = 1 << 30, TRIES = 4, MAX_PATH_BYTES = 4096 };
 
 static uint64_t u64_at(const unsigned char *bytes, size_t offset)
 {
@@ -221,32 +221,37 @@ static size_t watcher_offset(enum ray_uv_type type)
 	return type == RAY_UV_UDP ? UV_UDP_WATCHER : type == RAY_UV_POLL ? UV_POLL_WATCHER : UV_STREAM_WATCHER;
 }
 
-/* The loop's table of watchers must name the handle that claims a descriptor, or nobody. */
-static void check_watchers(const struct ray_reader *r, const unsigned char *loop, struct handles *handles)
+/* The loop's table of watchers: entries that could not be read are 0, "nobody". */
+struct watchers {
+	uint64_t *at;
+	size_t n;
+};
+
+static struct watchers read_watchers(const struct ray_reader *r, const unsigned char *loop)
 {
-	uint64_t table = u64_at(loop, UV_LOOP_WATCHERS), watcher;
-	uint32_t count = u32_at(loop, UV_LOOP_NWATCHERS);
+	struct watchers w = { .n = u32_at(loop, UV_LOOP_NWATCHERS) };
+
+	w.at = calloc(w.n ? w.n : 1, sizeof(*w.at));
+	if (!w.at)
+		w.n = 0;
+	if (w.n)
+		w.n = r->read(r->arg, u64_at(loop, UV_LOOP_WATCHERS), w.at, w.n * sizeof(*w.at)) / sizeof(*w.at);
+	return w;
+}
+
+/* The table must name the handle that claims a descriptor, or nobody. */
+static void check_watchers(const struct watchers *w, struct handles *handles)
+{
 	struct ray_uv_handle *h;
 	size_t i;
 
 	for (i = 0; i < handles->list.n; i++) {
 		h = &handles->list.at[i];
-		if (h->fd < 0 || (uint32_t)h->fd >= count)
+		if (h->fd < 0 || (size_t)h->fd >= w->n)
 			continue;
-		if (!ray_read_u64(r, table + (uint64_t)h->fd * 8, &watcher) ||
-		    (watcher && watcher != h->address + watcher_offset(h->type)))
+		if (w->at[h->fd] && w->at[h->fd] != h->address + watcher_offset(h->type))
 			h->fd = -1;
 	}
-}
-
-static bool has_handle(const struct handles *handles, uint64_t address)
-{
-	size_t i;
-
-	for (i = 0; i < handles->list.n; i++)
-		if (handles->list.at[i].address == address)
-			return true;
-	return false;
 }
 
 /* The handle around a watcher: what the watcher is embedded in depends on the type, which must fit. */
@@ -268,22 +273,25 @@ static bool handle_around(const struct ray_reader *r, uint64_t loop, uint64_t wa
 
 /* A busy server changes its list of handles all the time. Then the table of watchers helps: each of its
  * entries can be checked by itself. Handles that watch nothing at the moment are what stays missing. */
-static void add_watched(const struct ray_reader *r, const unsigned char *loop, uint64_t address,
-			struct ray_arena *arena, struct handles *handles)
+static void add_watched(const struct ray_reader *r, uint64_t loop, const struct watchers *w, struct ray_arena *arena,
+			struct handles *handles)
 {
-	uint64_t table = u64_at(loop, UV_LOOP_WATCHERS), watcher, own = address + UV_LOOP_SIZE;
-	uint32_t fd, count = u32_at(loop, UV_LOOP_NWATCHERS);
-	size_t listed = handles->list.n;
+	ray_auto_memory bool *has = calloc(w->n ? w->n : 1, sizeof(*has));
 	struct ray_uv_handle h;
+	uint64_t watcher;
+	size_t i;
 
-	for (fd = 0; fd < count; fd++) {
-		if (!ray_read_u64(r, table + (uint64_t)fd * 8, &watcher))
-			return;
-		if (watcher < UV_HANDLE_SIZE || watcher % 8 || (watcher >= address && watcher < own))
+	if (!has)
+		return;
+	for (i = 0; i < handles->list.n; i++)
+		if (handles->list.at[i].fd >= 0 && (size_t)handles->list.at[i].fd < w->n)
+			has[handles->list.at[i].fd] = true;
+	for (i = 0; i < w->n; i++) {
+		watcher = w->at[i];
+		/* The loop's own watchers lie inside it. */
+		if (has[i] || watcher < UV_HANDLE_SIZE || watcher % 8 || watcher - loop < UV_LOOP_SIZE)
 			continue;
-		if (!handle_around(r, address, watcher, (int)fd, arena, &h))
-			continue;
-		if (!(listed && has_handle(handles, h.address)) && !ray_vec_push(&handles->list, h))
+		if (handle_around(r, loop, watcher, (int)i, arena, &h) && !ray_vec_push(&handles->list, h))
 			return;
 	}
 }
@@ -315,6 +323,7 @@ bool ray_uv_read_loop(const struct ray_reader *r, uint64_t address, struct ray_a
 {
 	unsigned char loop[UV_LOOP_SIZE];
 	struct handles handles = { 0 };
+	struct watchers watchers;
 	bool whole = false;
 	int try;
 
@@ -329,9 +338,11 @@ bool ray_uv_read_loop(const struct ray_reader *r, uint64_t address, struct ray_a
 	}
 	take_fields(loop, ret);
 	find_rings(r, u64_at(loop, UV_LOOP_INTERNAL_FIELDS), ret);
+	watchers = read_watchers(r, loop);
 	if (!whole)
-		add_watched(r, loop, address, arena, &handles);
-	check_watchers(r, loop, &handles);
+		add_watched(r, address, &watchers, arena, &handles);
+	check_watchers(&watchers, &handles);
+	free(watchers.at);
 	ret->torn = !whole;
 	ret->runs_js = runs_js(&handles);
 	if (handles.list.n) {

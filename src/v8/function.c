@@ -1,8 +1,7 @@
 /* function.c - see function.h. SPDX-License-Identifier: MIT */
 #include "v8/function.h"
 
-#include <string.h>
-
+#include "v8/property.h"
 #include "v8/string.h"
 
 enum {
@@ -10,7 +9,6 @@ enum {
 	INLINE_LOCALS = 75,   /* scopes with that many context locals keep their names in a hash table */
 	TAIL_SLOTS = 8,	      /* slots behind the locals that can hold the name */
 	MAX_BACK_POINTERS = 2000,
-	MAX_DESCRIPTORS = 1020,
 };
 
 /* Bits of ScopeInfo's flags, the same from V8 9.0 to 14.6. */
@@ -85,63 +83,6 @@ const char *ray_v8_shared_name(struct ray_v8 *v8, uint64_t shared)
 	return ray_v8_is(v8, value, RAY_V8_TYPE_SCOPE_INFO) ? scope_name(v8, value) : NULL;
 }
 
-/* The value of an own property that lies in the object or in its property array. */
-static bool property_value(struct ray_v8 *v8, uint64_t object, uint64_t map, int32_t details, uint64_t in_descriptor,
-			   uint64_t *ret)
-{
-	const struct ray_v8_layout *l = v8->layout;
-	uint8_t size, start;
-	uint64_t properties;
-	int32_t index;
-
-	if (details & ray_v8_get(l, RAY_V8_PROP_KIND_MASK))
-		return false; /* an accessor */
-	if ((details & ray_v8_get(l, RAY_V8_PROP_LOCATION_MASK)) >> ray_v8_get(l, RAY_V8_PROP_LOCATION_SHIFT)) {
-		*ret = in_descriptor;
-		return true;
-	}
-	index = (details & ray_v8_get(l, RAY_V8_PROP_INDEX_MASK)) >> ray_v8_get(l, RAY_V8_PROP_INDEX_SHIFT);
-	if (!ray_read(&v8->memory, map - 1 + (uint64_t)ray_v8_get(l, RAY_V8_MAP_INSTANCE_SIZE), &size, 1) ||
-	    !ray_read(&v8->memory, map - 1 + (uint64_t)ray_v8_get(l, RAY_V8_MAP_INOBJECT_START), &start, 1))
-		return false;
-	if (start <= size && index < size - start)
-		return ray_v8_word(v8, object, (int64_t)(start + index) * 8, ret);
-	return ray_v8_field(v8, object, RAY_V8_PROPERTIES, &properties) &&
-	       ray_v8_word(v8, properties, ray_v8_get(l, RAY_V8_ARRAY_DATA) + (int64_t)(index - (size - start)) * 8, ret);
-}
-
-/* An own data property by name; dictionaries are not searched. */
-static bool own_property(struct ray_v8 *v8, uint64_t object, const char *name, uint64_t *ret)
-{
-	const struct ray_v8_layout *l = v8->layout;
-	uint64_t map, descriptors, key, details, value;
-	uint32_t bits;
-	int count;
-
-	if (!ray_v8_word(v8, object, 0, &map) || !ray_v8_is(v8, map, RAY_V8_TYPE_MAP) ||
-	    !ray_read_u32(&v8->memory, map - 1 + (uint64_t)ray_v8_get(l, RAY_V8_MAP_BIT_FIELD3), &bits) ||
-	    !ray_v8_field(v8, map, RAY_V8_MAP_DESCRIPTORS, &descriptors))
-		return false;
-	count = (int)((bits & (uint32_t)ray_v8_get(l, RAY_V8_OWN_DESCRIPTORS_MASK)) >>
-		      ray_v8_get(l, RAY_V8_OWN_DESCRIPTORS_SHIFT));
-	if (count > MAX_DESCRIPTORS)
-		return false;
-	for (int i = 0; i < count; i++) {
-		int64_t at = ray_v8_get(l, RAY_V8_DESCRIPTORS_HEADER) + (int64_t)i * 24;
-		const char *text;
-
-		if (!ray_v8_word(v8, descriptors, at, &key) || !ray_v8_word(v8, descriptors, at + 8, &details) ||
-		    !ray_v8_word(v8, descriptors, at + 16, &value) || !ray_v8_is_smi(details))
-			return false;
-		if (ray_v8_string_length(v8, key) != (int64_t)strlen(name))
-			continue;
-		text = ray_v8_string_text(v8, key, NAME_LIMIT);
-		if (text && !strcmp(text, name))
-			return property_value(v8, object, map, ray_v8_smi(details), value, ret);
-	}
-	return false;
-}
-
 const char *ray_v8_function_name(struct ray_v8 *v8, uint64_t function)
 {
 	const char *name, *own;
@@ -152,7 +93,7 @@ const char *ray_v8_function_name(struct ray_v8 *v8, uint64_t function)
 	name = ray_v8_shared_name(v8, shared);
 	if (name && name[0])
 		return name;
-	own = own_property(v8, function, "name", &value) && ray_v8_is_string(v8, value) ?
+	own = ray_v8_property_get(v8, function, "name", &value) && ray_v8_is_string(v8, value) ?
 		      ray_v8_string_text(v8, value, NAME_LIMIT) :
 		      NULL;
 	return own ? own : name;

@@ -60,6 +60,10 @@ static const struct row rows[] = {
 	SYMBOL(PROP_INDEX_MASK, "prop_index_mask"),
 	SYMBOL(PROP_INDEX_SHIFT, "prop_index_shift"),
 	OR(PROPERTIES, "class_JSReceiver__raw_properties_or_hash_", 8),
+	OR(DICTIONARY_SHIFT, "bit_field3_is_dictionary_map_shift", 21),
+	OR(DICTIONARY_PREFIX_START, "namedictionary_prefix_start_index", 3),
+	OR(DICTIONARY_PREFIX_SIZE, "namedictionaryshape_prefix_size", 2),
+	OR(DICTIONARY_ENTRY_SIZE, "namedictionaryshape_entry_size", 3),
 
 	SYMBOL(JSFUNCTION_SHARED, "class_JSFunction__shared_"),
 	SYMBOL(JSFUNCTION_CONTEXT, "class_JSFunction__context_"),

@@ -45,6 +45,10 @@ enum { RAY_V8_NONE = INT_MIN };
 	X(PROP_INDEX_MASK, true)            \
 	X(PROP_INDEX_SHIFT, true)           \
 	X(PROPERTIES, true)                 \
+	X(DICTIONARY_SHIFT, true)           \
+	X(DICTIONARY_PREFIX_START, true)    \
+	X(DICTIONARY_PREFIX_SIZE, true)     \
+	X(DICTIONARY_ENTRY_SIZE, true)      \
 	X(JSFUNCTION_SHARED, true)          \
 	X(JSFUNCTION_CONTEXT, true)         \
 	X(SFI_DATA, true)                   \

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { binary, noderay, run, tmp } from './lib.mjs';
+import { binary, nodes, noderay, run, start, tmp } from './lib.mjs';
 
 const overview = execFileSync(binary, ['--help'], { encoding: 'utf8' });
 const verbs = [...overview.match(/^Verbs:\n([^]*?)\n\n/m)[1].matchAll(/^  ([a-z]+) .*?(?:\(([a-z]+)\))?$/gm)]
@@ -91,6 +91,17 @@ test('bash completes verbs', async () => {
 test('bash completes every option of every verb', async () => {
 	for (const { name } of verbs)
 		assert.deepEqual((await completeBash(name, '-')).sort(), optionsOf(name).sort(), name);
+});
+
+test('nodes that run are offered as targets, with what they run', async () => {
+	const target = await start(nodes.at(-1), 'park.js', { args: ['caf\u00e9'.repeat(20)] });
+	const { stdout } = await noderay(['completion', 'pids']);
+	const row = stdout.split('\n').find((line) => line.startsWith(`${target.pid}\t`));
+	assert.match(row, /\tnode .*/);
+	assert.ok(!row.includes('\ufffd'));
+	for (const { name } of verbs.filter((v) => helpOf[v.name].includes('[TARGET]')))
+		assert.deepEqual(await completeBash(name, String(target.pid)), [String(target.pid)], name);
+	await target.stop();
 });
 
 test('zsh reads its script, which names every option', { skip: !has('zsh') && 'no zsh' }, async () => {

@@ -282,6 +282,20 @@ static void a_plt_entry_is_unwound_before_and_after_its_push(void **state)
 	}
 }
 
+static size_t mapping_size(unsigned long address)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	unsigned long start = 0, end = 0;
+	char line[512];
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "%lx-%lx", &start, &end) == 2 && start == address)
+			break;
+	fclose(f);
+	return start == address ? end - start : 0;
+}
+
 static void the_vdso_is_unwound_from_its_image(void **state)
 {
 	struct fake stack = { .base = 0x7000, .words = { 0x4711 } };
@@ -296,7 +310,7 @@ static void the_vdso_is_unwound_from_its_image(void **state)
 		print_message("there is no vdso here\n");
 		skip();
 	}
-	assert_null(ray_elf_open_image((const void *)vdso, 4096, "[vdso]", &e));
+	assert_null(ray_elf_open_image((const void *)vdso, mapping_size(vdso), "[vdso]", &e));
 	assert_true(ray_elf_find_dynamic(e, "__vdso_clock_gettime", &s));
 	regs.reg[RAY_UNWIND_RBP] = 0xbb;
 	regs.reg[RAY_UNWIND_RSP] = 0x7000;
@@ -527,6 +541,41 @@ static void rules_of_this_program_agree_with_libdw(void **state)
 	rules_agree_with_libdw("/proc/self/exe");
 }
 
+/* Where the node binaries of the tests are; "" if they were not fetched. */
+static const char *nodes_directory(void)
+{
+	static char path[256];
+	FILE *f = popen("tools/nodes --dir 2>/dev/null", "r");
+
+	if (f && fgets(path, sizeof(path), f))
+		path[strcspn(path, "\n")] = 0;
+	if (f)
+		pclose(f);
+	return path;
+}
+
+static void rules_of_node_agree_with_libdw(void **state)
+{
+	static const char *const files[] = { "16.20.2/bin/node", "26.10.0/bin/node",
+					     "debian/usr/lib/x86_64-linux-gnu/libnode.so.108" };
+	int found = 0;
+
+	(void)state;
+	for (size_t i = 0; i < RAY_COUNT(files); i++) {
+		char path[512];
+
+		snprintf(path, sizeof(path), "%s/%s", nodes_directory(), files[i]);
+		if (access(path, R_OK) != 0)
+			continue;
+		rules_agree_with_libdw(path);
+		found++;
+	}
+	if (!found) {
+		print_message("no node was fetched (tools/nodes)\n");
+		skip();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -543,6 +592,7 @@ int main(void)
 		cmocka_unit_test(broken_expressions_are_refused),
 		cmocka_unit_test(rules_of_libc_agree_with_libdw),
 		cmocka_unit_test(rules_of_this_program_agree_with_libdw),
+		cmocka_unit_test(rules_of_node_agree_with_libdw),
 	};
 
 	return cmocka_run_group_tests_name("elf/unwind", tests, NULL, NULL);

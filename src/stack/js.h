@@ -1,0 +1,29 @@
+/* js.h - the JavaScript side of a target: which node it is, how its V8 is laid out, and its heap.
+ * SPDX-License-Identifier: MIT
+ *
+ * Joins target (memory, symbols) and v8 (meaning). When the layout cannot be had, native frames still
+ * can: then v8 is not ready and why says what is missing. */
+#ifndef RAY_STACK_JS_H
+#define RAY_STACK_JS_H
+
+#include "target/node.h"
+#include "v8/v8.h"
+
+struct ray_js {
+	struct ray_target *target;
+	struct ray_node node;
+	struct ray_v8_layout *layout; /* NULL when it could not be had */
+	struct ray_v8 v8;	      /* valid only with a layout */
+	uint8_t *bytecode_sizes;
+	char *why; /* why there is no layout; NULL when there is one */
+};
+
+/* Fails when the target is not a node. */
+RAY_MUST_USE struct ray_error *ray_js_open(struct ray_target *t, struct ray_js **ret);
+void ray_js_close(struct ray_js *js);
+RAY_DEFINE_AUTO(ray_js, ray_js_close)
+
+/* A builtin of V8 by its symbol ("Builtins_CEntry_..."), without the prefix; NULL when it is none. */
+const char *ray_js_builtin_name(const char *symbol);
+
+#endif

@@ -1,0 +1,187 @@
+/* leaf.c - see leaf.h. SPDX-License-Identifier: MIT */
+#include "stack/leaf.h"
+
+#include <string.h>
+
+#include "v8/frame.h"
+
+enum {
+	SEARCH_WORDS = 32,   /* how far above sp a return address is looked for */
+	PROLOGUE_BYTES = 96, /* V8's prologues push rbp well before that */
+	REG_R9 = 9,
+	REG_R12 = 12,
+};
+
+/* call rel32, call r/m64 (2 to 7 bytes): enough to tell code from data. */
+bool ray_leaf_is_return_address(struct ray_js *js, uint64_t address)
+{
+	const struct ray_module *m;
+	uint8_t b[7];
+	uint64_t vaddr;
+
+	if (address < 0x1000 || ray_walk_region(js, address - 1, &m, &vaddr) == RAY_REGION_NONE ||
+	    ray_target_read(js->target, address - sizeof(b), b, sizeof(b)) != sizeof(b))
+		return false;
+	if (b[2] == 0xe8)
+		return true;
+	for (size_t length = 2; length <= sizeof(b); length++) {
+		const uint8_t *i = b + sizeof(b) - length;
+
+		if (i[0] == 0xff && (i[1] >> 3 & 7) == 2)
+			return true;
+	}
+	return false;
+}
+
+/* The function that code belongs to, compared with the one whose frame stands at rbp. */
+static bool is_code_of(struct ray_js *js, const struct ray_v8_code *code, const struct ray_v8_frame *frame)
+{
+	uint64_t shared, array;
+
+	if (frame->kind != RAY_V8_FRAME_FUNCTION)
+		return false;
+	if (code->tier == RAY_TIER_BASELINE)
+		return ray_v8_field(&js->v8, code->object, RAY_V8_CODE_DEOPT, &array) && array == frame->bytecode_array;
+	return ray_v8_code_shared(&js->v8, code, &shared) && shared == frame->shared;
+}
+
+/* The first return address above sp that leads into code of the frame's function. */
+static bool find_return_address(struct ray_js *js, uint64_t sp, const struct ray_v8_frame *frame, struct ray_leaf *ret)
+{
+	uint64_t words[SEARCH_WORDS];
+	const struct ray_module *m;
+	struct ray_v8_code code;
+	uint64_t vaddr;
+	size_t n = ray_target_read(js->target, sp, words, sizeof(words)) / 8;
+
+	for (size_t i = 0; i < n; i++) {
+		if (words[i] < 0x1000 || ray_walk_region(js, words[i] - 1, &m, &vaddr) != RAY_REGION_JIT ||
+		    !ray_v8_code_find(&js->v8, words[i] - 1, &code) || !is_code_of(js, &code, frame))
+			continue;
+		ret->frameless = true;
+		ret->return_address = words[i];
+		ret->caller_sp = sp + i * 8 + 8;
+		return true;
+	}
+	return false;
+}
+
+/* push rbp; mov rbp, rsp. Where pc stands before it, the return address is on top of the stack, or one
+ * word deeper when rbp has been pushed. */
+static bool in_prologue(struct ray_js *js, const struct ray_v8_code *code, const struct ray_raw_frame *f,
+			struct ray_leaf *ret)
+{
+	static const uint8_t forms[2][4] = { { 0x55, 0x48, 0x8b, 0xec }, { 0x55, 0x48, 0x89, 0xe5 } };
+	uint8_t b[PROLOGUE_BYTES];
+	uint64_t at = f->pc - code->start, address;
+	size_t n;
+
+	if (at >= PROLOGUE_BYTES)
+		return false;
+	n = ray_target_read(js->target, code->start, b, sizeof(b));
+	for (size_t i = 0; i + 4 <= n; i++) {
+		if (memcmp(b + i, forms[0], 4) && memcmp(b + i, forms[1], 4))
+			continue;
+		if (at > i + 1)
+			return false;
+		ret->caller_sp = f->sp + (at == i + 1 ? 16 : 8);
+		if (!ray_target_read(js->target, ret->caller_sp - 8, &address, 8) || !ray_leaf_is_return_address(js, address))
+			return false;
+		ret->return_address = address;
+		ret->frameless = true;
+		return true;
+	}
+	return false;
+}
+
+/* Any return address into V8's code or node's: for a leaf whose caller is not a plain function. */
+static bool find_any_return_address(struct ray_js *js, uint64_t sp, struct ray_leaf *ret)
+{
+	uint64_t words[SEARCH_WORDS];
+	size_t n = ray_target_read(js->target, sp, words, sizeof(words)) / 8;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!ray_leaf_is_return_address(js, words[i]))
+			continue;
+		ret->frameless = true;
+		ret->return_address = words[i];
+		ret->caller_sp = sp + i * 8 + 8;
+		return true;
+	}
+	return false;
+}
+
+static void inspect_jit(struct ray_js *js, const struct ray_raw_frame *f, const struct ray_v8_frame *frame,
+			struct ray_leaf *ret)
+{
+	struct ray_v8_code code;
+
+	if (!ray_v8_code_find(&js->v8, f->pc, &code) || code.tier == RAY_TIER_NONE)
+		return; /* wasm, regexp: they keep frames */
+	if (in_prologue(js, &code, f, ret) || is_code_of(js, &code, frame))
+		return;
+	if (!find_return_address(js, f->sp, frame, ret))
+		find_any_return_address(js, f->sp, ret);
+}
+
+/* V8 keeps the bytecode array in r12 and the offset in r9 while a bytecode's handler runs; the slot in the
+ * frame is only written before calls. */
+static int32_t offset_in_registers(struct ray_js *js, const struct ray_v8_frame *frame, const struct ray_unwind_regs *regs)
+{
+	int64_t first = ray_v8_get(js->layout, RAY_V8_BYTECODE_DATA) - 1;
+	int32_t length;
+
+	if (!(regs->valid & 1u << REG_R12) || regs->reg[REG_R12] != frame->bytecode_array ||
+	    !ray_v8_smi_field(&js->v8, frame->bytecode_array, RAY_V8_BYTECODE_LENGTH, &length) ||
+	    regs->reg[REG_R9] < (uint64_t)first || regs->reg[REG_R9] - (uint64_t)first >= (uint64_t)length)
+		return -1;
+	return (int32_t)(regs->reg[REG_R9] - (uint64_t)first);
+}
+
+static bool is_handler(struct ray_js *js, uint64_t pc)
+{
+	static const char suffix[] = "Handler";
+	const struct ray_module *m;
+	struct ray_symbol s;
+	uint64_t vaddr;
+	size_t n;
+
+	if (ray_walk_region(js, pc, &m, &vaddr) != RAY_REGION_BUILTIN)
+		return false;
+	if (js->node.stripped)
+		return true;
+	if (!ray_elf_symbol_at(m->elf, vaddr, &s))
+		return false;
+	n = strlen(s.name);
+	return n > sizeof(suffix) && !strcmp(s.name + n - (sizeof(suffix) - 1), suffix);
+}
+
+static void inspect_builtin(struct ray_js *js, const struct ray_raw_frame *f, const struct ray_v8_frame *frame,
+			    const struct ray_unwind_regs *regs, struct ray_leaf *ret)
+{
+	uint64_t script;
+
+	/* Typed frames and functions without a script are the builtin's own. */
+	if (frame->kind != RAY_V8_FRAME_FUNCTION || !ray_v8_field(&js->v8, frame->shared, RAY_V8_SFI_SCRIPT, &script) ||
+	    !ray_v8_is(&js->v8, script, RAY_V8_TYPE_SCRIPT))
+		return;
+	if (find_return_address(js, f->sp, frame, ret))
+		return;
+	if (frame->bytecode_array && is_handler(js, f->pc))
+		ret->bytecode_offset = offset_in_registers(js, frame, regs);
+}
+
+void ray_leaf_inspect(struct ray_js *js, const struct ray_raw_frame *f, const struct ray_unwind_regs *regs,
+		      struct ray_leaf *ret)
+{
+	struct ray_v8_frame frame;
+
+	*ret = (struct ray_leaf){ .bytecode_offset = -1 };
+	if (!f->fp)
+		return;
+	ray_v8_frame_read(&js->v8, f->fp, &frame);
+	if (f->region == RAY_REGION_JIT)
+		inspect_jit(js, f, &frame, ret);
+	else
+		inspect_builtin(js, f, &frame, regs, ret);
+}

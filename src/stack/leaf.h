@@ -1,0 +1,26 @@
+/* leaf.h - the innermost frame when it lies in V8's code.
+ * SPDX-License-Identifier: MIT
+ *
+ * A sample of rbp tells the truth only while a function's own frame stands. In a prologue or epilogue, and in
+ * builtins that have no frame, it is still the caller's; then the return address must be found on the stack, or
+ * the caller's current line is lost. */
+#ifndef RAY_STACK_LEAF_H
+#define RAY_STACK_LEAF_H
+
+#include "elf/unwind.h"
+#include "stack/walk.h"
+
+struct ray_leaf {
+	bool frameless;		 /* rbp is the caller's; then: */
+	uint64_t return_address; /* into the caller */
+	uint64_t caller_sp;	 /* behind it */
+	int32_t bytecode_offset; /* in an interpreted frame, from the registers; -1 when not there */
+};
+
+void ray_leaf_inspect(struct ray_js *js, const struct ray_raw_frame *f, const struct ray_unwind_regs *regs,
+		      struct ray_leaf *ret);
+
+/* Executable, and behind something that looks like a call instruction. */
+bool ray_leaf_is_return_address(struct ray_js *js, uint64_t address);
+
+#endif

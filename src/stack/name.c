@@ -1,0 +1,306 @@
+/* name.c - see name.h. SPDX-License-Identifier: MIT */
+#include "stack/name.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "elf/demangle.h"
+#include "v8/frame.h"
+#include "v8/function.h"
+#include "v8/property.h"
+#include "v8/script.h"
+#include "v8/value.h"
+
+struct namer {
+	struct ray_js *js;
+	struct ray_arena *arena;
+	RAY_VEC(struct ray_frame) frames;
+	size_t unnamed;
+};
+
+static bool push(struct namer *n, struct ray_frame f)
+{
+	n->unnamed += !f.function;
+	return ray_vec_push(&n->frames, f);
+}
+
+static struct ray_frame new_frame(const struct ray_raw_frame *raw, enum ray_frame_kind kind)
+{
+	return (struct ray_frame){ .kind = kind, .pc = raw->pc, .fp = raw->fp, .sp = raw->sp, .argc = -1, .wasm_index = -1 };
+}
+
+/* Names from a target may hold anything; they are made safe for a terminal once, here. */
+static const char *safe(struct namer *n, const char *text)
+{
+	ray_auto_text out = { 0 };
+
+	if (!text)
+		return NULL;
+	ray_text_add_safe(&out, text, strlen(text));
+	return ray_arena_copy(n->arena, ray_text_get(&out), out.length);
+}
+
+static void set_symbol(struct namer *n, const struct ray_module *m, uint64_t vaddr, struct ray_frame *f)
+{
+	ray_auto_memory char *demangled = NULL;
+	struct ray_symbol s;
+
+	f->module = m->path;
+	if (!m->elf) {
+		f->why = m->error;
+		return;
+	}
+	if (!ray_elf_symbol_at(m->elf, vaddr, &s)) {
+		f->why = "no symbol";
+		return;
+	}
+	demangled = ray_demangle(s.name, 0);
+	f->function = safe(n, demangled ? demangled : s.name);
+	f->symbol = s.name;
+	f->offset = vaddr - s.value;
+}
+
+static bool name_native(struct namer *n, const struct ray_raw_frame *raw, const struct ray_module *m, uint64_t vaddr)
+{
+	struct ray_frame f = new_frame(raw, RAY_FRAME_NATIVE);
+
+	if (m)
+		set_symbol(n, m, vaddr, &f);
+	else
+		f.why = "not in any mapped file";
+	if (!raw->exact && f.function)
+		f.offset++; /* the symbol was looked up one byte before the return address */
+	return push(n, f);
+}
+
+/* The builtin that pc lies in, apart from the frame it runs on. */
+static const char *builtin_name(struct namer *n, const struct ray_module *m, uint64_t vaddr)
+{
+	struct ray_symbol s;
+
+	if (!m || !m->elf || !ray_elf_symbol_at(m->elf, vaddr, &s) || !ray_js_builtin_name(s.name))
+		return NULL;
+	return safe(n, ray_js_builtin_name(s.name));
+}
+
+static bool push_builtin(struct namer *n, const struct ray_raw_frame *raw, const struct ray_module *m, uint64_t vaddr)
+{
+	struct ray_frame f = new_frame(raw, RAY_FRAME_BUILTIN);
+
+	f.tier = RAY_TIER_BUILTIN;
+	f.function = builtin_name(n, m, vaddr);
+	if (!f.function)
+		f.function = "(builtin)";
+	f.module = m ? m->path : NULL;
+	return push(n, f);
+}
+
+/* Where a place is: file, line and column, or where its function starts. */
+static void set_place(struct namer *n, const struct ray_v8_place *place, struct ray_frame *f)
+{
+	struct ray_v8 *v8 = &n->js->v8;
+	int32_t start, end;
+
+	f->shared = place->shared;
+	if (!ray_v8_shared_script(v8, place->shared, &f->script)) {
+		f->script = 0;
+		return;
+	}
+	f->file = safe(n, ray_v8_script_name(v8, f->script));
+	if (place->position >= 0 && ray_v8_script_place(v8, f->script, place->position, &f->line, &f->column))
+		return;
+	if (ray_v8_shared_range(v8, place->shared, &start, &end) &&
+	    ray_v8_script_place(v8, f->script, start, &f->line, &f->column))
+		f->is_definition = true;
+}
+
+/* The class of the receiver, as node's own stacks show it: not for functions called without one. */
+static const char *receiver_class(struct namer *n, const struct ray_v8_frame *v)
+{
+	struct ray_v8 *v8 = &n->js->v8;
+	const char *name;
+
+	if (!ray_v8_is_object(v->receiver) || ray_v8_is_nullish(v8, v->receiver) ||
+	    ray_v8_is(v8, v->receiver, RAY_V8_TYPE_GLOBAL_PROXY) || ray_v8_is(v8, v->receiver, RAY_V8_TYPE_GLOBAL_OBJECT) ||
+	    ray_v8_is_string(v8, v->receiver) || ray_v8_is(v8, v->receiver, RAY_V8_TYPE_HOLE))
+		return NULL;
+	if (ray_v8_is_function(v8, v->receiver))
+		return "Function";
+	name = ray_v8_class_name(v8, v->receiver);
+	return name && name[0] ? safe(n, name) : NULL;
+}
+
+/* A method that has no name of its own is known by the property that holds it, as node's own stacks do. */
+static const char *outer_name(struct namer *n, const struct ray_v8_frame *v)
+{
+	const char *name = ray_v8_function_name(&n->js->v8, v->function), *held;
+
+	if (!name || name[0] || !ray_v8_is_object(v->receiver) || ray_v8_is_nullish(&n->js->v8, v->receiver))
+		return name;
+	held = ray_v8_property_holding(&n->js->v8, v->receiver, v->function);
+	return held ? held : name;
+}
+
+static bool push_function(struct namer *n, const struct ray_raw_frame *raw, const struct ray_v8_frame *v)
+{
+	struct ray_v8 *v8 = &n->js->v8;
+	struct ray_v8_frame_code code;
+	const char *name;
+
+	ray_v8_frame_places(v8, v, raw->exact ? raw->pc : raw->pc - 1, raw->region == RAY_REGION_JIT, raw->leaf_offset, &code);
+	/* Builtins that were copied next to the JIT's code look generated but are no Code. */
+	if (raw->region == RAY_REGION_JIT && code.tier == RAY_TIER_NONE && v->bytecode_offset >= 0)
+		ray_v8_frame_places(v8, v, raw->pc, false, -1, &code);
+	for (size_t i = 0; i < code.count; i++) {
+		struct ray_frame f = new_frame(raw, RAY_FRAME_JS);
+		bool outer = i + 1 == code.count;
+
+		f.tier = code.tier;
+		f.inlined = !outer;
+		set_place(n, &code.places[i], &f);
+		name = outer ? outer_name(n, v) : ray_v8_shared_name(v8, code.places[i].shared);
+		f.function = name && !name[0] ? "<anonymous>" : safe(n, name);
+		if (!f.function)
+			f.why = "its name cannot be read";
+		if (outer) {
+			f.js_function = v->function;
+			f.receiver = v->receiver;
+			f.receiver_class = receiver_class(n, v);
+			f.args = v->args;
+			f.argc = v->argc;
+		}
+		if (!f.script && code.tier == RAY_TIER_BUILTIN)
+			f.kind = RAY_FRAME_BUILTIN;
+		if (!push(n, f))
+			return false;
+	}
+	return true;
+}
+
+static bool push_typed(struct namer *n, const struct ray_raw_frame *raw, const struct ray_v8_frame *v,
+		       const struct ray_module *m, uint64_t vaddr)
+{
+	const char *type = ray_v8_frame_type(n->js->layout, v->type);
+	struct ray_frame f = new_frame(raw, RAY_FRAME_STUB);
+	const char *builtin = builtin_name(n, m, vaddr);
+
+	if (!strcmp(type, "WasmFrame") || !strcmp(type, "WasmInterpreterEntryFrame") || !strcmp(type, "WasmDebugBreakFrame")) {
+		f.kind = RAY_FRAME_WASM;
+		f.function = "wasm-function";
+		return push(n, f);
+	}
+	f.function = builtin ? ray_arena_printf(n->arena, "%s [%s]", builtin, type) : ray_arena_strdup(n->arena, type);
+	return push(n, f);
+}
+
+/* The frame that runs on top of a JS function's code without one of its own: code in its prologue, or a builtin. */
+static bool push_frameless(struct namer *n, const struct ray_raw_frame *raw, const struct ray_module *m, uint64_t vaddr)
+{
+	struct ray_frame f = new_frame(raw, RAY_FRAME_JS);
+	struct ray_v8_place place = { .position = -1 };
+	struct ray_v8_code code;
+	const char *name;
+
+	if (raw->region != RAY_REGION_JIT)
+		return push_builtin(n, raw, m, vaddr);
+	if (!ray_v8_code_find(&n->js->v8, raw->pc, &code) || !ray_v8_code_shared(&n->js->v8, &code, &place.shared)) {
+		f.kind = RAY_FRAME_STUB;
+		f.function = "(generated code)";
+		return push(n, f);
+	}
+	f.tier = code.tier;
+	set_place(n, &place, &f);
+	name = ray_v8_shared_name(&n->js->v8, place.shared);
+	f.function = name && !name[0] ? "<anonymous>" : safe(n, name);
+	if (!f.function)
+		f.why = "its name cannot be read";
+	return push(n, f);
+}
+
+static bool name_v8(struct namer *n, const struct ray_raw_frame *raw, const struct ray_module *m, uint64_t vaddr)
+{
+	struct ray_frame f = new_frame(raw, raw->region == RAY_REGION_BUILTIN ? RAY_FRAME_BUILTIN : RAY_FRAME_STUB);
+	struct ray_v8_frame v = { .kind = RAY_V8_FRAME_UNKNOWN };
+	struct ray_v8_code code;
+
+	if (!n->js->layout) {
+		f.why = n->js->why;
+		return push(n, f);
+	}
+	if (raw->frameless)
+		return push_frameless(n, raw, m, vaddr);
+	if (raw->fp)
+		ray_v8_frame_read(&n->js->v8, raw->fp, &v);
+	if (v.kind == RAY_V8_FRAME_TYPED)
+		return push_typed(n, raw, &v, m, vaddr);
+	if (v.kind == RAY_V8_FRAME_FUNCTION) {
+		/* Handlers run on the function's frame: with them the leaf is two frames to the eye. */
+		if (raw->region == RAY_REGION_BUILTIN && raw->exact && !push_builtin(n, raw, m, vaddr))
+			return false;
+		return push_function(n, raw, &v);
+	}
+	if (raw->region == RAY_REGION_BUILTIN)
+		return push_builtin(n, raw, m, vaddr);
+	if (ray_v8_code_find(&n->js->v8, raw->pc, &code))
+		f.function = "(RegExp code)";
+	else
+		f.why = "generated code without a frame that V8 writes";
+	return push(n, f);
+}
+
+static bool is_construct(const struct ray_frame *f)
+{
+	return f->kind == RAY_FRAME_STUB && f->function && strstr(f->function, "ConstructFrame");
+}
+
+/* "new" shows only in the frame that called: a construct stub. */
+static void mark_constructors(struct namer *n)
+{
+	for (size_t i = 0; i + 1 < n->frames.n; i++) {
+		if (n->frames.at[i].kind == RAY_FRAME_JS && !n->frames.at[i].inlined && is_construct(&n->frames.at[i + 1]))
+			n->frames.at[i].is_construct = true;
+	}
+}
+
+struct ray_error *ray_name_frames(struct ray_js *js, const struct ray_walk *walk, struct ray_arena *arena,
+				  struct ray_stack *stack)
+{
+	struct namer n = { .js = js, .arena = arena };
+	bool ok = true;
+
+	for (size_t i = 0; i < walk->frames.n && ok; i++) {
+		const struct ray_raw_frame *raw = &walk->frames.at[i];
+		const struct ray_module *m = NULL;
+		uint64_t vaddr = 0;
+
+		ray_walk_region(js, raw->exact ? raw->pc : raw->pc - 1, &m, &vaddr);
+		if (raw->region == RAY_REGION_NATIVE || raw->region == RAY_REGION_NONE)
+			ok = name_native(&n, raw, m, vaddr);
+		else
+			ok = name_v8(&n, raw, m, vaddr);
+	}
+	mark_constructors(&n);
+	stack->count = n.frames.n;
+	stack->unnamed = n.unnamed;
+	stack->frames = ray_arena_alloc(arena, (n.frames.n + 1) * sizeof(*stack->frames));
+	if (stack->frames && n.frames.n)
+		memcpy(stack->frames, n.frames.at, n.frames.n * sizeof(*stack->frames));
+	ray_vec_free(&n.frames);
+	return ok && stack->frames ? NULL : &ray_enomem;
+}
+
+void ray_frame_js_name(const struct ray_frame *f, struct ray_text *out)
+{
+	const char *name = f->function ? f->function : "<unnamed>";
+	size_t length;
+
+	if (f->is_construct) {
+		ray_text_add(out, "new ");
+	} else if (f->receiver_class) {
+		length = strlen(f->receiver_class);
+		/* An inferred name may hold the class already. */
+		if (strncmp(name, f->receiver_class, length) || name[length] != '.')
+			ray_text_printf(out, "%s.", f->receiver_class);
+	}
+	ray_text_add(out, name);
+}

@@ -1,0 +1,87 @@
+/* pin.c - keeps the objects that stacks point to.
+ * SPDX-License-Identifier: MIT
+ *
+ * A closure that is young when the target is stopped may be moved or gone a millisecond later. So every word on
+ * a stack that looks like a heap object is followed: the object, its SharedFunctionInfo if it has one where a
+ * function has it, and what that leads to. Three rounds, each a few system calls; guesses that are none cost a
+ * copied block and do no harm. */
+#include "stack/pin.h"
+
+#include <string.h>
+
+enum {
+	OBJECT = 64,	       /* bytes of an object that are kept */
+	MAX_WORDS = 1 << 17,   /* of one stack: 1 MiB */
+	MAX_RANGES = 1 << 14,  /* per round */
+};
+
+struct ranges {
+	RAY_VEC(struct ray_range) list;
+};
+
+static void add(struct ranges *r, uint64_t value, size_t size)
+{
+	if (!ray_v8_is_object(value) || r->list.n >= MAX_RANGES)
+		return;
+	if (!ray_vec_push(&r->list, (struct ray_range){ value - 1, size }))
+		return;
+}
+
+static void add_stack_words(struct ray_target *t, uint64_t sp, struct ranges *r)
+{
+	const struct ray_map *map = ray_target_find_map(t, sp);
+	uint64_t words[512];
+	size_t done = 0, n, most = map ? (size_t)(map->end - sp) / 8 : 0;
+
+	if (most > MAX_WORDS)
+		most = MAX_WORDS;
+	while (done < most) {
+		n = most - done < RAY_COUNT(words) ? most - done : RAY_COUNT(words);
+		n = ray_target_read(t, sp + done * 8, words, n * 8) / 8;
+		if (!n)
+			return;
+		for (size_t i = 0; i < n; i++)
+			add(r, words[i], OBJECT);
+		done += n;
+	}
+}
+
+/* What the kept objects of one round point to at these fields. */
+static void add_fields(struct ray_js *js, const struct ranges *from, const enum ray_v8_field *fields, size_t count,
+		       struct ranges *to)
+{
+	uint64_t value;
+
+	for (size_t i = 0; i < from->list.n; i++) {
+		for (size_t k = 0; k < count; k++) {
+			if (ray_v8_field(&js->v8, from->list.at[i].start + 1, fields[k], &value))
+				add(to, value, fields[k] == RAY_V8_SFI_NAME ? 4 * OBJECT : OBJECT);
+		}
+	}
+}
+
+void ray_pin_objects(struct ray_target *t, void *arg)
+{
+	static const enum ray_v8_field of_function[] = { RAY_V8_JSFUNCTION_SHARED };
+	static const enum ray_v8_field of_shared[] = { RAY_V8_SFI_NAME, RAY_V8_SFI_SCRIPT, RAY_V8_SFI_DATA };
+	struct ranges objects = { 0 }, shared = { 0 }, rest = { 0 };
+	const struct ray_thread *threads;
+	struct ray_js *js = arg;
+	size_t count;
+
+	if (!js->layout || ray_target_kind(t) != RAY_TARGET_PROCESS)
+		return;
+	threads = ray_target_threads(t, &count);
+	for (size_t i = 0; i < count; i++) {
+		if (threads[i].has_registers)
+			add_stack_words(t, threads[i].registers.rsp & ~7ull, &objects);
+	}
+	ray_target_pin(t, objects.list.at, objects.list.n);
+	add_fields(js, &objects, of_function, RAY_COUNT(of_function), &shared);
+	ray_target_pin(t, shared.list.at, shared.list.n);
+	add_fields(js, &shared, of_shared, RAY_COUNT(of_shared), &rest);
+	ray_target_pin(t, rest.list.at, rest.list.n);
+	ray_vec_free(&objects.list);
+	ray_vec_free(&shared.list);
+	ray_vec_free(&rest.list);
+}

@@ -1,0 +1,72 @@
+/* stack.h - the stacks of a target's threads, with every frame named as well as can be.
+ * SPDX-License-Identifier: MIT
+ *
+ * A process is stopped only while registers, stacks and the objects that frames point to are copied;
+ * walking and naming happen after it runs on. What could not be named or read says so. */
+#ifndef RAY_STACK_STACK_H
+#define RAY_STACK_STACK_H
+
+#include "base/text.h"
+#include "stack/js.h"
+#include "stack/role.h"
+#include "stack/walk.h"
+#include "v8/code.h"
+
+enum ray_frame_kind {
+	RAY_FRAME_NATIVE,
+	RAY_FRAME_JS,
+	RAY_FRAME_BUILTIN, /* V8's own code: builtins, bytecode handlers */
+	RAY_FRAME_STUB,	   /* entry, exit, construct... frames */
+	RAY_FRAME_WASM,
+};
+
+struct ray_frame {
+	enum ray_frame_kind kind;
+	uint64_t pc, fp, sp;
+	const char *function; /* NULL when it has no name; then why says why */
+	const char *why;
+	/* native */
+	const char *symbol; /* as the file has it, mangled; NULL if none */
+	uint64_t offset;    /* of pc in the function */
+	const char *module; /* path of the file; NULL if none */
+	/* js, and builtin functions */
+	const char *receiver_class; /* "Server"; NULL when called without a receiver */
+	bool is_construct;	    /* called with new */
+	enum ray_v8_tier tier;
+	bool inlined; /* into the frame that follows */
+	const char *file;
+	int line, column;   /* 0 when not known */
+	bool is_definition; /* line and column are where the function starts, not where it is */
+	uint64_t shared, script, js_function, receiver, args;
+	int argc; /* -1 when not known */
+	int wasm_index; /* -1 when not known */
+};
+
+struct ray_stack {
+	const struct ray_thread *thread;
+	struct ray_role_info role;
+	bool wanted; /* false: PID/TID named another thread, nothing was walked */
+	struct ray_frame *frames; /* innermost first */
+	size_t count;
+	size_t unnamed;
+	enum ray_walk_end end;
+	bool guessed_fp;
+};
+
+struct ray_stacks {
+	struct ray_js *js;
+	struct ray_arena *arena;
+	struct ray_freeze_report report;
+	struct ray_stack *at; /* of all threads, the main thread first */
+	size_t count;
+};
+
+/* t stays the caller's and must outlive the result. */
+RAY_MUST_USE struct ray_error *ray_stacks_take(struct ray_target *t, bool nonblocking, struct ray_stacks **ret);
+void ray_stacks_free(struct ray_stacks *s);
+RAY_DEFINE_AUTO(ray_stacks, ray_stacks_free)
+
+/* "Server.handle", "new Server", "parse": a JS frame's name as node itself would print it. */
+void ray_frame_js_name(const struct ray_frame *f, struct ray_text *out);
+
+#endif

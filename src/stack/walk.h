@@ -1,0 +1,47 @@
+/* walk.h - from a thread's registers to the list of its frames, unnamed.
+ * SPDX-License-Identifier: MIT
+ *
+ * Native code is unwound by .eh_frame, V8's code by frame pointers, and the innermost frame with the
+ * care it needs: it may stand in a prologue, or in a builtin that has no frame of its own. Names
+ * nothing; reads memory only through the target. */
+#ifndef RAY_STACK_WALK_H
+#define RAY_STACK_WALK_H
+
+#include "stack/js.h"
+
+enum { RAY_WALK_MAX = 20000 };
+
+enum ray_region {
+	RAY_REGION_NONE,    /* not executable, or not mapped */
+	RAY_REGION_NATIVE,  /* a file's code */
+	RAY_REGION_BUILTIN, /* V8's own, embedded in the file */
+	RAY_REGION_JIT,	    /* generated at run time */
+};
+
+struct ray_raw_frame {
+	uint64_t pc, fp, sp;
+	enum ray_region region;
+	bool exact;	     /* pc is the instruction itself, not a return address behind a call */
+	bool frameless;	     /* it has no frame of its own (yet): fp is its caller's */
+	int32_t leaf_offset; /* innermost interpreted frame: the bytecode offset in a register; else -1 */
+};
+
+enum ray_walk_end {
+	RAY_WALK_ROOT,	    /* the outermost frame was reached */
+	RAY_WALK_TRUNCATED, /* RAY_WALK_MAX, or the end of the copied stack */
+	RAY_WALK_BROKEN,    /* the chain does not hold: frames may be missing */
+};
+
+struct ray_walk {
+	RAY_VEC(struct ray_raw_frame) frames;
+	enum ray_walk_end end;
+	bool guessed_fp; /* the frame pointer had to be searched for (nonblocking) */
+};
+
+/* What lies at pc. vaddr_ret and module_ret are set for NATIVE and BUILTIN. */
+enum ray_region ray_walk_region(struct ray_js *js, uint64_t pc, const struct ray_module **module_ret, uint64_t *vaddr_ret);
+
+RAY_MUST_USE struct ray_error *ray_walk_thread(struct ray_js *js, const struct ray_thread *thread, struct ray_walk *ret);
+void ray_walk_deinit(struct ray_walk *w);
+
+#endif

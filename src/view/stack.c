@@ -1,0 +1,224 @@
+/* stack.c - stacks as text; see stack.h. SPDX-License-Identifier: MIT */
+#include "view/stack.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "v8/script.h"
+#include "v8/value.h"
+#include "view/table.h"
+
+enum { MAX_ARGUMENTS = 16, SOURCE_LIMIT = 160, NAME_WIDTH = 64 };
+
+bool ray_stack_shows(const struct ray_frame *f, const struct ray_stack_view *view)
+{
+	bool js = f->kind == RAY_FRAME_JS || f->kind == RAY_FRAME_WASM;
+
+	if (view->only_js && !js)
+		return false;
+	if (view->only_native && f->kind != RAY_FRAME_NATIVE)
+		return false;
+	/* Plumbing that could not be named is shown: nothing is lost silently. */
+	return view->verbose || f->kind == RAY_FRAME_NATIVE || js || !f->function;
+}
+
+static const char *kind_word(const struct ray_frame *f)
+{
+	static const char *const words[] = { "c", "js", "v8", "v8", "wasm" };
+
+	return words[f->kind];
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Template arguments make C++ names longer than a line and say little: a<b<c>, d>::e becomes a<...>::e. */
+static void add_shortened(const char *name, struct ray_text *out)
+{
+	int depth = 0;
+
+	if (strlen(name) <= NAME_WIDTH) {
+		ray_text_add(out, name);
+		return;
+	}
+	for (const char *p = name; *p; p++) {
+		bool operator_sign = p > name && p[-1] == 'r' && !strncmp(p - 8 < name ? name : p - 8, "operator", 8);
+
+		if (*p == '<' && !operator_sign) {
+			if (depth++ == 0)
+				ray_text_add(out, "<...>");
+		} else if (*p == '>' && depth > 0) {
+			depth--;
+		} else if (depth == 0) {
+			ray_text_add_bytes(out, p, 1);
+		}
+	}
+}
+
+static void add_native(const struct ray_frame *f, const struct ray_stack_view *view, struct ray_text *out)
+{
+	if (!f->function) {
+		ray_text_printf(out, "0x%" PRIx64, f->pc);
+	} else {
+		if (view->verbose)
+			ray_text_add(out, f->function);
+		else
+			add_shortened(f->function, out);
+		ray_text_printf(out, "+0x%" PRIx64, f->offset);
+	}
+	if (f->module)
+		ray_text_printf(out, " [%s]", base_name(f->module));
+	if (!f->function)
+		ray_text_printf(out, " (%s)", f->why ? f->why : "no symbol");
+}
+
+static void add_place(const struct ray_frame *f, struct ray_text *out)
+{
+	const char *file = f->file && f->file[0] ? f->file : "<unknown>";
+
+	if (!f->script)
+		return;
+	ray_text_add(out, " (");
+	ray_text_add(out, file);
+	/* As node prints it: "eval at f (x.js:1:2), <anonymous>:3:4". */
+	if (!strncmp(file, "eval at ", 8))
+		ray_text_add(out, ", <anonymous>");
+	if (f->line)
+		ray_text_printf(out, ":%d:%d", f->line, f->column);
+	ray_text_add(out, ")");
+}
+
+static void add_tier(const struct ray_frame *f, struct ray_text *out)
+{
+	const char *tier = ray_v8_tier_name(f->tier);
+	const char *gap = "";
+
+	if (!tier[0] && !f->inlined && !f->is_definition)
+		return;
+	ray_text_add(out, " [");
+	if (tier[0]) {
+		ray_text_add(out, tier);
+		gap = ", ";
+	}
+	if (f->inlined) {
+		ray_text_printf(out, "%sinlined", gap);
+		gap = ", ";
+	}
+	if (f->is_definition)
+		ray_text_printf(out, "%sdefined here", gap);
+	ray_text_add(out, "]");
+}
+
+static void add_frame(const struct ray_frame *f, const struct ray_stack_view *view, struct ray_text *out)
+{
+	if (f->kind == RAY_FRAME_NATIVE) {
+		add_native(f, view, out);
+		return;
+	}
+	ray_frame_js_name(f, out);
+	add_place(f, out);
+	add_tier(f, out);
+	if (!f->function)
+		ray_text_printf(out, " (%s)", f->why ? f->why : "no name");
+}
+
+static void print_arguments(const struct ray_stacks *s, const struct ray_frame *f, FILE *out)
+{
+	struct ray_v8 *v8 = &s->js->v8;
+	ray_auto_text text = { 0 };
+	uint64_t value;
+
+	ray_text_add(&text, "this: ");
+	ray_v8_value_brief(v8, f->receiver, &text);
+	ray_text_add(&text, "  arguments: ");
+	if (f->argc <= 0)
+		ray_text_add(&text, f->argc < 0 ? "not known" : "none");
+	for (int i = 0; i < f->argc; i++) {
+		if (i == MAX_ARGUMENTS) {
+			ray_text_printf(&text, ", ... %d more", f->argc - i);
+			break;
+		}
+		if (i)
+			ray_text_add(&text, ", ");
+		if (ray_read_u64(&v8->memory, f->args + (uint64_t)i * 8, &value))
+			ray_v8_value_brief(v8, value, &text);
+		else
+			ray_text_add(&text, "(unreadable)");
+	}
+	fprintf(out, "          %s\n", ray_text_get(&text));
+}
+
+static void print_source(const struct ray_stacks *s, const struct ray_frame *f, int around, FILE *out)
+{
+	for (int line = f->line - around; line <= f->line + around; line++) {
+		const char *source = ray_v8_script_line(&s->js->v8, f->script, line, SOURCE_LIMIT);
+		ray_auto_text text = { 0 };
+
+		if (!source)
+			continue;
+		ray_text_add_safe(&text, source, strlen(source));
+		fprintf(out, "          %s %5d  %s\n", line == f->line ? ">" : " ", line, ray_text_get(&text));
+	}
+}
+
+static void print_frame(const struct ray_stacks *s, const struct ray_frame *f, size_t number,
+			const struct ray_stack_view *view, FILE *out)
+{
+	ray_auto_text text = { 0 };
+
+	if (view->verbose)
+		ray_text_printf(&text, "%016" PRIx64 " ", f->pc);
+	add_frame(f, view, &text);
+	fprintf(out, "%4zu %-4s %s\n", number, kind_word(f), ray_text_get(&text));
+	if (view->arguments && f->kind == RAY_FRAME_JS && f->js_function)
+		print_arguments(s, f, out);
+	if (view->source && f->script && f->line)
+		print_source(s, f, view->source, out);
+}
+
+static void print_end(const struct ray_stack *stack, FILE *out)
+{
+	if (!stack->thread->has_registers)
+		fprintf(out, "     (%s)\n", stack->thread->note ? stack->thread->note : "no registers");
+	else if (stack->end == RAY_WALK_BROKEN)
+		fprintf(out, "     (the chain of frames ends here: outer frames are missing)\n");
+	else if (stack->end == RAY_WALK_TRUNCATED)
+		fprintf(out, "     (the copied stack ends here: outer frames are missing)\n");
+}
+
+void ray_stack_print(const struct ray_stacks *s, const struct ray_stack *stack, const struct ray_stack_view *view, FILE *out)
+{
+	size_t shown = 0, total = 0, skip_from = SIZE_MAX, skip_to = 0, i;
+	const struct ray_thread *t = stack->thread;
+	ray_auto_text name = { 0 };
+
+	ray_text_add_safe(&name, t->name, strlen(t->name));
+	fprintf(out, "thread %d  %s", t->tid, stack->role.text);
+	if (t->name[0])
+		fprintf(out, "  \"%s\"", ray_text_get(&name));
+	if (t->state && t->state != '?')
+		fprintf(out, "  state %c", t->state);
+	fprintf(out, "%s\n", t->torn ? "  TORN: it ran on while its stack was copied" : "");
+	for (i = 0; i < stack->count; i++)
+		total += ray_stack_shows(&stack->frames[i], view);
+	/* Of a very deep stack the two ends tell the most. */
+	if (view->max_frames && total > view->max_frames) {
+		skip_from = view->max_frames - view->max_frames / 4;
+		skip_to = total - view->max_frames / 4;
+	}
+	for (i = 0; i < stack->count; i++) {
+		if (!ray_stack_shows(&stack->frames[i], view))
+			continue;
+		if (shown == skip_from)
+			fprintf(out, "     ... %zu frames left out (-n 0 shows all)\n", skip_to - skip_from);
+		if (shown < skip_from || shown >= skip_to)
+			print_frame(s, &stack->frames[i], shown, view, out);
+		shown++;
+	}
+	print_end(stack, out);
+}
