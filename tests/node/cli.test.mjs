@@ -13,6 +13,8 @@ const verbs = [...overview.match(/^Verbs:\n([^]*?)\n\n/m)[1].matchAll(/^  ([a-z]
 const helpOf = Object.fromEntries(verbs.map(({ name }) => [name, execFileSync(binary, [name, '--help'], { encoding: 'utf8' })]));
 const optionsOf = (verb) => [...helpOf[verb].matchAll(/^ +(?:(-.), )?(--[a-z-]+)/gm)].flatMap((m) => [m[1], m[2]]).filter(Boolean);
 
+// The scripts call noderay by its name.
+const withNoderay = { PATH: `${path.dirname(binary)}:/usr/bin:/bin` };
 const has = (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
 const widest = (text) => Math.max(...text.split('\n').map((line) => line.length));
 
@@ -76,7 +78,7 @@ test('a reader that went away is no error', async () => {
 
 const completeBash = async (...words) => {
 	const script = `source <("$0" completion bash); COMP_WORDS=(noderay "$@"); COMP_CWORD=$#; _noderay; printf '%s\\n' "\${COMPREPLY[@]}"`;
-	const { stdout, stderr } = await run('/bin/bash', ['-c', script, binary, ...words], { env: { PATH: `${path.dirname(binary)}:/usr/bin:/bin` } });
+	const { stdout, stderr } = await run('/bin/bash', ['-c', script, binary, ...words], { env: withNoderay });
 	assert.equal(stderr, '');
 	return stdout.trim().split('\n').filter(Boolean);
 };
@@ -117,7 +119,7 @@ test('fish completes verbs and every option', { skip: !has('fish') && 'no fish' 
 	const file = path.join(tmp(), 'noderay.fish');
 	fs.writeFileSync(file, (await noderay(['completion', 'fish'])).stdout);
 	const complete = async (line) => {
-		const { stdout, stderr } = await run('/usr/bin/env', ['fish', '--no-config', '-c', `source ${file}; complete -C '${line}'`], { env: { HOME: tmp() } });
+		const { stdout, stderr } = await run('/usr/bin/env', ['fish', '--no-config', '-c', `source ${file}; complete -C '${line}'`], { env: { ...withNoderay, HOME: tmp() } });
 		assert.equal(stderr, '');
 		return stdout.trim().split('\n').map((row) => row.split('\t')[0]);
 	};
