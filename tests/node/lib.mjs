@@ -26,7 +26,7 @@ export const isRoot = process.getuid() === 0;
 /** The binary under test; the environment variable NODERAY puts another in its place. */
 export const binary = path.resolve(process.env.NODERAY || path.join(tree, 'build/noderay'));
 
-const users = { nobody: { uid: 65534, gid: 65534 } };
+const users = { nobody: { uid: 65534, gid: 65534 }, stranger: { uid: 65533, gid: 65533 } };
 
 // ------------------------------------------------------------------------------- scratch
 

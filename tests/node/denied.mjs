@@ -1,0 +1,29 @@
+// denied.mjs - noderay as on a machine whose Yama forbids to read the memory of other processes, but not their
+// files: Debian's kernel has no Yama, so a preloaded library refuses in its place. SPDX-License-Identifier: MIT
+import fs from 'node:fs';
+import path from 'node:path';
+import { run, tmp } from './lib.mjs';
+
+const source = `#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+int openat(int directory, const char *file, int flags, int mode)
+{
+	int (*real)(int, const char *, int, int) = dlsym(RTLD_NEXT, "openat");
+
+	if (strcmp(file, "mem"))
+		return real(directory, file, flags, mode);
+	errno = EACCES;
+	return -1;
+}
+`;
+
+/** The environment for noderay(), or null when there is no compiler. */
+export async function memoryDenied() {
+	const directory = tmp();
+	const library = path.join(directory, 'denied.so');
+	fs.writeFileSync(path.join(directory, 'denied.c'), source);
+	const { code } = await run('/usr/bin/cc', ['-w', '-shared', '-fPIC', '-o', library, path.join(directory, 'denied.c')]);
+	return code === 0 ? { LD_PRELOAD: library, ASAN_OPTIONS: 'verify_asan_link_order=0:detect_leaks=0' } : null;
+}
