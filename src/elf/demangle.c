@@ -84,22 +84,30 @@ static bool is_mangled(const char *name)
 	       strnlen(name, MANGLED_MAX + 1) <= MANGLED_MAX;
 }
 
-char *ray_demangle(const char *name, int with_arguments)
+/* Without the symbol version that linkers append: "pthread_create@@GLIBC_2.34". */
+static char *without_version(const char *name)
+{
+	size_t length = strcspn(name, "@");
+
+	return length ? strndup(name, length) : strdup(name);
+}
+
+char *ray_demangle(const char *versioned, int with_arguments)
 {
 	int options = DMGL_ANSI | (with_arguments ? DMGL_PARAMS : DMGL_RET_DROP);
 	struct output out = { 0 };
+	char *name = without_version(versioned);
 
-	if (!is_mangled(name))
-		return strdup(name);
+	if (!name || !is_mangled(name))
+		return name;
 	if (!demangle_into(name, options, &out) || !out.text.length) {
 		ray_text_deinit(&out.text);
-		return strdup(name);
+		return name;
 	}
 	if (!with_arguments)
 		add_suffixes(&out.text, name);
-	if (out.text.failed) {
+	free(name);
+	if (out.text.failed)
 		ray_text_deinit(&out.text);
-		return NULL;
-	}
 	return out.text.bytes;
 }

@@ -43,9 +43,11 @@ const char *ray_elf_build_id_text(struct ray_elf *e);
 bool ray_elf_find_symbol(struct ray_elf *e, const char *name, struct ray_symbol *ret);
 /* Like it, but in .dynsym by its hash table only: cheap, and enough to recognise a node. */
 bool ray_elf_find_dynamic(struct ray_elf *e, const char *name, struct ray_symbol *ret);
-/* Calls each() for every defined symbol of .symtab (or .dynsym if stripped); stops when it returns false. */
+/* Calls each() for every defined symbol of .symtab (.dynsym if stripped, and what a debug file of the same
+ * build-id or .gnu_debugdata adds); stops when it returns false. */
 void ray_elf_each_symbol(struct ray_elf *e, bool (*each)(const struct ray_symbol *s, void *arg), void *arg);
-/* The function (or other sized or label symbol) that covers vaddr. False if none does. */
+/* The function (or other sized or label symbol) that covers vaddr. False if none does. A label without a
+ * size is given the one that it has up to the next symbol. Of aliases the one people know: poll, not __poll. */
 bool ray_elf_symbol_at(struct ray_elf *e, uint64_t vaddr, struct ray_symbol *ret);
 
 /* Copies initialised bytes of the image; returns how many could be had from vaddr on. */

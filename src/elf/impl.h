@@ -28,7 +28,8 @@ struct ray_symbols {
 struct ray_span {
 	uint64_t start;
 	uint32_t size; /* saturates */
-	uint32_t index : 31;
+	uint32_t index : 30;
+	uint32_t table : 1; /* of ray_elf_tables() */
 	uint32_t is_function : 1; /* spares a look at the symbol while sorting */
 };
 
@@ -72,7 +73,8 @@ struct ray_elf {
 
 	bool static_done;
 	struct ray_symbols symtab;
-	struct ray_elf *debug; /* the separate debug file that lent us its .symtab */
+	struct ray_elf *debug; /* the separate or embedded debug file that lent us its .symtab */
+	bool is_minidebug;     /* embedded: has only what .dynsym lacks */
 
 	bool names_done;
 	struct ray_name_slot *name_slots;
@@ -107,7 +109,11 @@ void ray_symbols_fill(const struct ray_symbols *t, const Elf64_Sym *s, struct ra
 
 /* .dynsym, found and set up at the first call. */
 const struct ray_symbols *ray_elf_dynamic(struct ray_elf *e);
-/* The best table there is: .symtab, else the debug file's, else .dynsym. */
-const struct ray_symbols *ray_elf_symbols(struct ray_elf *e);
+/* The tables that name the file best, one or two: .symtab, else the debug file's, else .dynsym. */
+enum { RAY_TABLES_MAX = 2 };
+size_t ray_elf_tables(struct ray_elf *e, const struct ray_symbols *ret[RAY_TABLES_MAX]);
+
+/* The ELF file inside .gnu_debugdata, the caller's to close; NULL if there is none that is sound. */
+struct ray_elf *ray_elf_minidebug(struct ray_elf *e);
 
 #endif

@@ -72,7 +72,7 @@ static uint64_t label_limit(const struct ray_symbols *t, const struct ray_elf *i
 }
 
 /* Gives labels their extent, from the last to the first. */
-static void size_labels(const struct ray_elf *e, const struct ray_symbols *t, struct ray_span *spans, size_t n)
+static void size_labels(const struct ray_elf *e, const struct ray_symbols *const *tables, struct ray_span *spans, size_t n)
 {
 	uint64_t next = UINT64_MAX, start = UINT64_MAX;
 	Elf64_Sym s;
@@ -84,8 +84,8 @@ static void size_labels(const struct ray_elf *e, const struct ray_symbols *t, st
 		}
 		if (spans[i].size)
 			continue;
-		ray_symbols_entry(t, spans[i].index, &s);
-		uint64_t limit = label_limit(t, e, &s);
+		ray_symbols_entry(tables[spans[i].table], spans[i].index, &s);
+		uint64_t limit = label_limit(tables[spans[i].table], e, &s);
 
 		if (limit > next)
 			limit = next;
@@ -130,78 +130,85 @@ static void image_bounds(const struct ray_elf *e, uint64_t *low_ret, uint64_t *h
 	}
 }
 
-/* Collects what may be looked up into spans; sets the lowest start and the distance to the highest. */
-static size_t collect(const struct ray_elf *e, const struct ray_symbols *t, struct ray_span *spans, uint64_t *base_ret,
-		      uint64_t *range_ret)
+/* What is collected, and the lowest and highest start in it. */
+struct collection {
+	struct ray_span *spans;
+	size_t n;
+	uint64_t low, high;
+};
+
+static void collect(const struct ray_elf *e, const struct ray_symbols *t, unsigned table, struct collection *c)
 {
-	uint64_t low = UINT64_MAX, high = 0, first, last;
-	size_t n = 0;
+	uint64_t first, last;
 	Elf64_Sym s;
 
 	image_bounds(e, &first, &last);
-	for (size_t i = 0; ray_symbols_entry(t, i, &s); i++) {
+	for (uint32_t i = 0; ray_symbols_entry(t, i, &s); i++) {
 		if (!is_code_or_data(&s) || s.st_value < first || s.st_value > last)
 			continue;
 		if (e->machine == EM_AARCH64 && is_mapping_symbol(ray_symbols_name(t, &s)))
 			continue;
-		spans[n++] = (struct ray_span){ s.st_value, saturate(s.st_size), i & INT32_MAX, is_function(&s) };
-		low = s.st_value < low ? s.st_value : low;
-		high = s.st_value > high ? s.st_value : high;
+		c->spans[c->n++] = (struct ray_span){ .start = s.st_value, .size = saturate(s.st_size), .index = i,
+						      .table = table, .is_function = is_function(&s) };
+		c->low = s.st_value < c->low ? s.st_value : c->low;
+		c->high = s.st_value > c->high ? s.st_value : c->high;
 	}
-	*base_ret = low;
-	*range_ret = n ? high - low : 0;
-	return n;
 }
 
 static void index_spans(struct ray_elf *e)
 {
-	const struct ray_symbols *t = ray_elf_symbols(e);
-	struct ray_span *spans, *spare, *sorted;
-	uint64_t base, range;
-	size_t n;
+	const struct ray_symbols *tables[RAY_TABLES_MAX];
+	size_t count = ray_elf_tables(e, tables), room = 1;
+	struct collection c = { .low = UINT64_MAX };
+	struct ray_span *spare, *sorted;
 
 	if (e->spans_done)
 		return;
 	e->spans_done = true;
-	spans = reallocarray(NULL, t->count + 1, sizeof(*spans));
-	spare = reallocarray(NULL, t->count + 1, sizeof(*spare));
-	if (!spans || !spare) {
-		free(spans);
+	for (size_t i = 0; i < count; i++)
+		room += tables[i]->count;
+	c.spans = reallocarray(NULL, room, sizeof(*c.spans));
+	spare = reallocarray(NULL, room, sizeof(*spare));
+	if (!c.spans || !spare) {
+		free(c.spans);
 		free(spare);
 		return;
 	}
-	n = collect(e, t, spans, &base, &range);
-	sorted = sort_spans(spans, spare, n, base, range);
-	n = drop_inner_labels(sorted, n);
-	size_labels(e, t, sorted, n);
+	for (unsigned i = 0; i < count; i++)
+		collect(e, tables[i], i, &c);
+	sorted = sort_spans(c.spans, spare, c.n, c.low, c.n ? c.high - c.low : 0);
+	e->span_count = drop_inner_labels(sorted, c.n);
+	size_labels(e, tables, sorted, e->span_count);
 	e->spans = sorted;
-	e->span_count = n;
-	free(sorted == spans ? spare : spans);
+	free(sorted == c.spans ? spare : c.spans);
 }
 
-static int bind_rank(const Elf64_Sym *s)
+static int underscores(const char *name)
 {
-	switch (ELF64_ST_BIND(s->st_info)) {
-	case STB_LOCAL:
-		return 0;
-	case STB_WEAK:
-		return 1;
-	default:
-		return 2;
-	}
+	return (int)strspn(name, "_");
 }
 
-/* Of two names for one place: a function, then one with a size, then the more public, then the
- * shorter (read, not __GI___read). */
-static bool is_better(const struct ray_symbols *t, const Elf64_Sym *a, const Elf64_Sym *b)
+struct candidate {
+	const struct ray_span *span;
+	Elf64_Sym symbol;
+	const char *name;
+};
+
+/* Of two names for one place: a function, then one with a size, then a public one, then the one with
+ * fewer underscores in front (poll, not __poll; libc's plain names are the weak ones), then the shorter. */
+static bool is_better(const struct candidate *a, const struct candidate *b)
 {
-	if (is_function(a) != is_function(b))
-		return is_function(a);
-	if (!a->st_size != !b->st_size)
-		return a->st_size != 0;
-	if (bind_rank(a) != bind_rank(b))
-		return bind_rank(a) > bind_rank(b);
-	return strlen(ray_symbols_name(t, a)) < strlen(ray_symbols_name(t, b));
+	bool a_local = ELF64_ST_BIND(a->symbol.st_info) == STB_LOCAL, b_local = ELF64_ST_BIND(b->symbol.st_info) == STB_LOCAL;
+
+	if (a->span->is_function != b->span->is_function)
+		return a->span->is_function;
+	if (!a->symbol.st_size != !b->symbol.st_size)
+		return a->symbol.st_size != 0;
+	if (a_local != b_local)
+		return b_local;
+	if (underscores(a->name) != underscores(b->name))
+		return underscores(a->name) < underscores(b->name);
+	return strlen(a->name) < strlen(b->name);
 }
 
 /* How many spans start at or before vaddr. */
@@ -222,31 +229,29 @@ static size_t count_up_to(const struct ray_elf *e, uint64_t vaddr)
 
 bool ray_elf_symbol_at(struct ray_elf *e, uint64_t vaddr, struct ray_symbol *ret)
 {
-	const struct ray_symbols *t = ray_elf_symbols(e);
-	const struct ray_span *found = NULL;
-	Elf64_Sym best, s;
+	const struct ray_symbols *tables[RAY_TABLES_MAX];
+	struct candidate best = { 0 }, c;
+	size_t i, end;
 
 	index_spans(e);
-	size_t i = count_up_to(e, vaddr);
-	size_t end = i > BACK_MAX ? i - BACK_MAX : 0;
-
+	ray_elf_tables(e, tables);
+	i = count_up_to(e, vaddr);
+	end = i > BACK_MAX ? i - BACK_MAX : 0;
 	/* The nearest start that covers vaddr; among its aliases the best. */
 	while (i-- > end) {
-		const struct ray_span *span = &e->spans[i];
-
-		if (found && span->start != found->start)
+		c.span = &e->spans[i];
+		if (best.span && c.span->start != best.span->start)
 			break;
-		if (vaddr - span->start >= span->size)
+		if (vaddr - c.span->start >= c.span->size)
 			continue;
-		ray_symbols_entry(t, span->index, &s);
-		if (!*ray_symbols_name(t, &s) || (found && !is_better(t, &s, &best)))
-			continue;
-		found = span;
-		best = s;
+		ray_symbols_entry(tables[c.span->table], c.span->index, &c.symbol);
+		c.name = ray_symbols_name(tables[c.span->table], &c.symbol);
+		if (*c.name && (!best.span || is_better(&c, &best)))
+			best = c;
 	}
-	if (!found)
+	if (!best.span)
 		return false;
-	ray_symbols_fill(t, &best, ret);
-	ret->size = found->size;
+	ray_symbols_fill(tables[best.span->table], &best.symbol, ret);
+	ret->size = best.span->size;
 	return true;
 }

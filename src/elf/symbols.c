@@ -2,10 +2,12 @@
  * SPDX-License-Identifier: MIT
  *
  * Looks in .symtab; a stripped file borrows that of its separate debug file, if the machine has
- * one with the same build-id, or makes do with .dynsym. */
+ * one with the same build-id, or that of the one it has inside, or makes do with .dynsym. */
 #include <string.h>
 
 #include "elf/impl.h"
+
+enum { COUNT_MAX = (1 << 30) - 1 };
 
 bool ray_symbols_init(struct ray_elf *e, const uint8_t *entries, size_t count, const char *names, size_t names_size,
 		      struct ray_symbols *ret)
@@ -14,9 +16,9 @@ bool ray_symbols_init(struct ray_elf *e, const uint8_t *entries, size_t count, c
 
 	if (!last || !count)
 		return false;
-	/* Indexes hold 31 bits; no linker writes as many symbols. */
-	if (count > INT32_MAX)
-		count = INT32_MAX;
+	/* Indexes hold 30 bits; no linker writes as many symbols. */
+	if (count > COUNT_MAX)
+		count = COUNT_MAX;
 	ret->owner = e;
 	ret->entries = entries;
 	ret->count = count;
@@ -95,19 +97,38 @@ static void open_debug_file(struct ray_elf *e)
 		e->debug = ray_take(debug);
 }
 
+static void open_minidebug(struct ray_elf *e)
+{
+	ray_auto(ray_elf, debug) = ray_elf_minidebug(e);
+
+	if (!debug || !load_symtab(debug, &e->symtab))
+		return;
+	e->debug = ray_take(debug);
+	e->is_minidebug = true;
+}
+
 static void load_static(struct ray_elf *e)
 {
 	if (e->static_done)
 		return;
 	e->static_done = true;
-	if (!load_symtab(e, &e->symtab) && e->type != ET_CORE)
-		open_debug_file(e);
+	if (load_symtab(e, &e->symtab) || e->type == ET_CORE)
+		return;
+	open_debug_file(e);
+	if (!e->debug)
+		open_minidebug(e);
 }
 
-const struct ray_symbols *ray_elf_symbols(struct ray_elf *e)
+size_t ray_elf_tables(struct ray_elf *e, const struct ray_symbols *ret[RAY_TABLES_MAX])
 {
+	size_t n = 0;
+
 	load_static(e);
-	return e->symtab.count ? &e->symtab : ray_elf_dynamic(e);
+	if (e->symtab.count)
+		ret[n++] = &e->symtab;
+	if (!n || e->is_minidebug)
+		ret[n++] = ray_elf_dynamic(e);
+	return n;
 }
 
 bool ray_elf_is_stripped(struct ray_elf *e)
@@ -127,16 +148,19 @@ static bool is_definition(const struct ray_symbols *t, const Elf64_Sym *s)
 
 void ray_elf_each_symbol(struct ray_elf *e, bool (*each)(const struct ray_symbol *s, void *arg), void *arg)
 {
-	const struct ray_symbols *t = ray_elf_symbols(e);
+	const struct ray_symbols *tables[RAY_TABLES_MAX];
+	size_t count = ray_elf_tables(e, tables);
 	struct ray_symbol symbol;
 	Elf64_Sym s;
 
-	for (size_t i = 0; ray_symbols_entry(t, i, &s); i++) {
-		if (!is_definition(t, &s))
-			continue;
-		ray_symbols_fill(t, &s, &symbol);
-		if (!each(&symbol, arg))
-			return;
+	for (size_t t = 0; t < count; t++) {
+		for (size_t i = 0; ray_symbols_entry(tables[t], i, &s); i++) {
+			if (!is_definition(tables[t], &s))
+				continue;
+			ray_symbols_fill(tables[t], &s, &symbol);
+			if (!each(&symbol, arg))
+				return;
+		}
 	}
 }
 

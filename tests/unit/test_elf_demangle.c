@@ -90,6 +90,15 @@ static void a_name_that_unfolds_without_end_is_cut(void **state)
 	free(name);
 }
 
+static void symbol_versions_are_left_out(void **state)
+{
+	(void)state;
+	becomes("pthread_create@@GLIBC_2.34", 0, "pthread_create");
+	becomes("memcpy@GLIBC_2.2.5", 1, "memcpy");
+	becomes("_ZSt4endlv@@GLIBCXX_3.4", 0, "std::endl");
+	becomes("@", 0, "@");
+}
+
 static void very_long_and_deep_names_come_back_untouched(void **state)
 {
 	char *mangled = malloc(200001);
@@ -118,6 +127,7 @@ int main(void)
 		cmocka_unit_test(compiler_clones_are_marked),
 		cmocka_unit_test(rust_names_lose_their_hash),
 		cmocka_unit_test(a_name_that_unfolds_without_end_is_cut),
+		cmocka_unit_test(symbol_versions_are_left_out),
 		cmocka_unit_test(very_long_and_deep_names_come_back_untouched),
 	};
 

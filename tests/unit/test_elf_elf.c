@@ -9,6 +9,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <lzma.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ static const char source[] =
 	"__attribute__((noipa)) static int hidden(int n) { volatile int k = n; return k * 3; }\n"
 	"__attribute__((noipa)) int exported(int n) { return hidden(n) + exported_data + local_a++ + local_b[1]++; }\n"
 	"int weak_alias(int) __attribute__((weak, alias(\"exported\")));\n"
+	"int __exp(int) __attribute__((alias(\"exported\")));\n"
 	"int exported_longer_alias(int) __attribute__((alias(\"exported\")));\n"
 	"__asm__(\".text\\n.globl label_one\\nlabel_one: nop; nop; nop\\nlabel_two: nop; nop; ret\\n\"\n"
 	"        \".type sized, @function\\nsized: nop; inner_label: nop; ret\\n.size sized, .-sized\\n\"\n"
@@ -260,7 +262,7 @@ static void static_symbols_are_found_unless_stripped(void **state)
 	assert_int_equal(count, 5);
 }
 
-static void the_public_and_shorter_alias_wins(void **state)
+static void of_aliases_the_plain_public_and_short_one_wins(void **state)
 {
 	ray_auto(ray_elf, e) = open_file("whole");
 	struct ray_symbol alias, s;
@@ -334,6 +336,55 @@ static void a_debug_file_of_the_machine_lends_its_symbols(void **state)
 	assert_true(ray_elf_symbol_at(e, s.value + 8, &s));
 	assert_string_equal(s.name, "__libc_start_call_main");
 	assert_true(ray_elf_is_stripped(e));
+}
+
+static void write_compressed(const char *from, const char *to)
+{
+	size_t size, used = 0, room;
+	char *bytes = read_file(from, &size);
+	uint8_t *out = malloc(room = lzma_stream_buffer_bound(size));
+
+	assert_non_null(out);
+	assert_int_equal(lzma_easy_buffer_encode(6, LZMA_CHECK_CRC32, NULL, (uint8_t *)bytes, size, out, &used, room),
+			 LZMA_OK);
+	write_file(to, out, used);
+	free(out);
+	free(bytes);
+}
+
+static void the_debug_file_inside_lends_its_symbols(void **state)
+{
+	struct ray_symbol s;
+
+	(void)state;
+	write_compressed(in_directory("whole"), in_directory("whole.xz"));
+	run("objcopy --add-section .gnu_debugdata=%s/whole.xz %s/stripped %s/mini", directory, directory, directory);
+	ray_auto(ray_elf, e) = open_file("mini");
+	assert_false(ray_elf_find_dynamic(e, "hidden", &s));
+	assert_true(ray_elf_find_symbol(e, "hidden", &s));
+	assert_true(ray_elf_symbol_at(e, s.value + 1, &s));
+	assert_string_equal(s.name, "hidden");
+	assert_true(ray_elf_find_dynamic(e, "exported", &s));
+	assert_true(ray_elf_symbol_at(e, s.value + 1, &s));
+	assert_string_equal(s.name, "exported");
+	assert_true(ray_elf_is_stripped(e));
+}
+
+static void a_broken_debug_file_inside_is_ignored(void **state)
+{
+	struct ray_symbol s;
+
+	(void)state;
+	write_compressed("/dev/null", in_directory("nothing.xz"));
+	run("head -c 100 %s/whole.xz >%s/cut.xz", directory, directory);
+	for (int i = 0; i < 2; i++) {
+		run("objcopy --add-section .gnu_debugdata=%s/%s.xz %s/stripped %s/bad", directory, i ? "cut" : "nothing",
+		    directory, directory);
+		ray_auto(ray_elf, e) = open_file("bad");
+		assert_false(ray_elf_find_symbol(e, "hidden", &s));
+		assert_true(ray_elf_find_symbol(e, "exported", &s));
+		assert_true(ray_elf_symbol_at(e, s.value + 1, &s));
+	}
 }
 
 /* --- bytes --- */
@@ -442,11 +493,13 @@ int main(void)
 		cmocka_unit_test(an_aarch64_file_is_opened),
 		cmocka_unit_test(exported_symbols_are_found_however_stripped),
 		cmocka_unit_test(static_symbols_are_found_unless_stripped),
-		cmocka_unit_test(the_public_and_shorter_alias_wins),
+		cmocka_unit_test(of_aliases_the_plain_public_and_short_one_wins),
 		cmocka_unit_test(a_label_reaches_to_the_next_symbol),
 		cmocka_unit_test(a_label_does_not_hide_the_function_around_it),
 		cmocka_unit_test(a_label_ends_with_its_section),
 		cmocka_unit_test(a_debug_file_of_the_machine_lends_its_symbols),
+		cmocka_unit_test(the_debug_file_inside_lends_its_symbols),
+		cmocka_unit_test(a_broken_debug_file_inside_is_ignored),
 		cmocka_unit_test(addresses_and_offsets_belong_together),
 		cmocka_unit_test(sections_tls_and_build_id_are_told),
 		cmocka_unit_test(a_file_cut_anywhere_is_survived),
