@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "stack/calls.h"
 #include "stack/isolate.h"
 #include "stack/start.h"
 #include "stack/worker.h"
@@ -16,12 +17,13 @@ struct suspect {
 	struct ray_start start;
 	const char *start_symbol; /* "" when it has none */
 	const char *start_file;	  /* the last part of the module's path; "" when not known */
+	const char *calls;	  /* when it has no symbol: the first of these that the start function calls; "" if none */
 	const char *outer;	  /* the outermost frame that has a name and is not the C library's; "" if none */
 	bool argument_on_stack;	  /* it was started with the address of somebody's local variable */
 	const struct rule *rule;
 };
 
-enum where { START, START_IS, START_FILE, FRAME, OUTER, OUTER_LOCAL, KERNEL, COMM };
+enum where { START, START_IS, START_FILE, CALLS, FRAME, OUTER, OUTER_LOCAL, KERNEL, COMM };
 
 /* The first that fits decides. Symbols are matched in parts, since lambdas are mangled differently by gcc and clang,
  * and anonymous namespaces differently by version. */
@@ -57,6 +59,10 @@ static const struct rule rules[] = {
 	{ FRAME, "uv__getaddrinfo_work", RAY_ROLE_POOL, "libuv pool worker" },
 	{ FRAME, "14CancelableTask3Run", RAY_ROLE_PLATFORM, "V8 platform worker" },
 	{ FRAME, "16DefaultJobWorker3Run", RAY_ROLE_PLATFORM, "V8 platform worker" },
+	/* Each of them has something to tell its creator, or to wait for, first of all. */
+	{ CALLS, "uv_sem_post", RAY_ROLE_POOL, "libuv pool worker" },
+	{ CALLS, "uv_sem_wait", RAY_ROLE_SIGNAL, "signal thread (SIGUSR1 starts the inspector)" },
+	{ CALLS, "uv_cond_signal", RAY_ROLE_PLATFORM, "V8 platform worker" },
 	{ OUTER, "uv_sem_wait", RAY_ROLE_SIGNAL, "signal thread (SIGUSR1 starts the inspector)" },
 	/* The pool hands a semaphore on its creator's stack to its threads; the platform's data is on the heap. */
 	{ OUTER_LOCAL, "uv_cond_wait", RAY_ROLE_POOL, "libuv pool worker" },
@@ -109,6 +115,8 @@ static bool fits(const struct rule *r, const struct suspect *s)
 		return !strcmp(s->start_symbol, r->what);
 	case START_FILE:
 		return !strncmp(s->start_file, r->what, strlen(r->what));
+	case CALLS:
+		return !strcmp(s->calls, r->what);
 	case FRAME:
 		return has_frame(s, r->what);
 	case OUTER:
@@ -130,7 +138,10 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static void look_at_start(struct ray_target *t, struct suspect *s)
+/* What tells the start functions of a node apart; a thread with a loop of its own comes to that first. */
+static const char *const telling_calls[] = { "uv_sem_post", "uv_sem_wait", "uv_cond_signal", "uv_run", "uv_loop_init", "" };
+
+static void look_at_start(struct ray_target *t, const struct ray_node *node, struct suspect *s)
 {
 	const struct ray_module *m;
 	struct ray_symbol symbol;
@@ -142,6 +153,8 @@ static void look_at_start(struct ray_target *t, struct suspect *s)
 	s->start_file = last_part(m->path);
 	if (m->elf && ray_elf_symbol_at(m->elf, vaddr, &symbol) && symbol.value == vaddr)
 		s->start_symbol = symbol.name;
+	else if (m == node->module)
+		s->calls = telling_calls[ray_calls_first(t, m, vaddr, telling_calls, RAY_COUNT(telling_calls) - 1)];
 }
 
 static const char *outermost(const struct ray_role_frames *f)
@@ -263,12 +276,13 @@ static struct ray_error *state_init(struct state *s, const struct ray_thread *th
 		s->pointers[i] = tls[i].pointer;
 	ray_start_find(s->t, s->pointers, s->count, s->starts);
 	for (size_t i = 0; i < s->count; i++) {
-		s->suspects[i] = (struct suspect){ .thread = &threads[i], .start = s->starts[i], .start_symbol = "", .start_file = "" };
+		s->suspects[i] = (struct suspect){ .thread = &threads[i], .start = s->starts[i] };
+		s->suspects[i].start_symbol = s->suspects[i].start_file = s->suspects[i].calls = "";
 		if (frames)
 			s->suspects[i].frames = frames[i];
 		s->suspects[i].outer = outermost(&s->suspects[i].frames);
 		s->suspects[i].argument_on_stack = is_on_main_stack(s->t, threads, s->starts[i].argument);
-		look_at_start(s->t, &s->suspects[i]);
+		look_at_start(s->t, s->node, &s->suspects[i]);
 	}
 	return NULL;
 }

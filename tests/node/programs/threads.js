@@ -36,7 +36,7 @@ function inMain() {
 	// Ids do not simply count the workers that run: the first one is gone by then.
 	new Worker('', { eval: true }).on('exit', () => {
 		for (const kind of Object.keys(states))
-			new Worker(__filename, { workerData: kind, name: `a ${kind} one` }).on('message', started(kind));
+			new Worker(__filename, { workerData: kind, name: `the ${kind} one` }).on('message', started(kind));
 	});
 }
 
