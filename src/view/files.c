@@ -81,7 +81,8 @@ void ray_view_files(const struct ray_files *files, size_t width, FILE *out)
 
 	if (!files->n)
 		return;
-	fprintf(out, "%*s %-*s %-*s %s\n", FD_WIDTH, "FD", (int)types, "TYPE", FLAGS_WIDTH, "FLAGS", "NAME, STATE, [USE BY LIBUV]");
+	fprintf(out, "%*s %-*s %-*s %s\n", FD_WIDTH, "FD", (int)types, "TYPE", FLAGS_WIDTH, "FLAGS",
+		"NAME, STATE, [USE BY LIBUV]");
 	for (i = 0; i < files->n; i++)
 		print_line(&l, &files->at[i], types);
 }

@@ -17,7 +17,8 @@ void ray_view_file_flags(const struct ray_file *f, char out[16])
 		uint32_t bits;
 		char letter;
 	} letters[] = {
-		{ O_APPEND, 'a' }, { O_NONBLOCK, 'n' }, { O_DSYNC, 's' }, { O_DIRECT, 'd' }, { O_PATH, 'p' }, { O_CLOEXEC, 'c' },
+		{ O_APPEND, 'a' }, { O_NONBLOCK, 'n' }, { O_DSYNC, 's' },
+		{ O_DIRECT, 'd' }, { O_PATH, 'p' },	{ O_CLOEXEC, 'c' },
 	};
 	static const char *const access[] = { "r-", "-w", "rw", "--" };
 	size_t i, n;

@@ -31,7 +31,9 @@ static struct numbers numbers_of(const struct ray_regions *r, const struct ray_m
 	struct ray_maps_totals totals;
 
 	ray_maps_add_up(r, &totals);
-	return (struct numbers){ .dumped = style->is_core, .usage = ray_regions_has_usage(r), .swap = totals.all.swap > 0 };
+	return (struct numbers){ .dumped = style->is_core,
+				 .usage = ray_regions_has_usage(r),
+				 .swap = totals.all.swap > 0 };
 }
 
 static size_t number_columns(const struct numbers *n, struct ray_column *columns)
@@ -104,7 +106,8 @@ static size_t first_page(const struct ray_v8_page *pages, size_t count, uint64_t
 	return low;
 }
 
-static void add_pages(const struct ray_regions *r, struct ray_table *t, const struct numbers *n, const struct ray_region *region)
+static void add_pages(const struct ray_regions *r, struct ray_table *t, const struct numbers *n,
+		      const struct ray_region *region)
 {
 	static const char *const halves[] = { "", ", from", ", to" };
 	const struct ray_v8_page *pages;
@@ -126,11 +129,14 @@ static void add_pages(const struct ray_regions *r, struct ray_table *t, const st
 	}
 }
 
-static void add_parts(const struct ray_regions *r, struct ray_table *t, const struct numbers *n, const struct ray_region *region)
+static void add_parts(const struct ray_regions *r, struct ray_table *t, const struct numbers *n,
+		      const struct ray_region *region)
 {
 	for (size_t i = 0; region->part_count > 1 && i < region->part_count; i++) {
 		const struct ray_part *p = &region->parts[i];
-		struct ray_maps_sum sum = { p->end - p->start, p->usage.rss, p->usage.dirty, p->usage.swap, p->dumped, 0 };
+		struct ray_maps_sum sum = {
+			p->end - p->start, p->usage.rss, p->usage.dirty, p->usage.swap, p->dumped, 0
+		};
 		ray_auto_text text = { 0 };
 
 		ray_text_add(&text, "  ");
@@ -154,7 +160,9 @@ bool ray_maps_print_table(const struct ray_regions *r, const struct ray_maps_sty
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		const struct ray_usage *u = &list[i].usage;
-		struct ray_maps_sum sum = { list[i].map->end - list[i].map->start, u->rss, u->dirty, u->swap, list[i].map->dumped, 0 };
+		struct ray_maps_sum sum = {
+			list[i].map->end - list[i].map->start, u->rss, u->dirty, u->swap, list[i].map->dumped, 0
+		};
 		ray_auto_text what = { 0 };
 		char mode[5];
 
@@ -171,7 +179,8 @@ bool ray_maps_print_table(const struct ray_regions *r, const struct ray_maps_sty
 
 /* ---- the summary ---- */
 
-static void add_summary_row(struct ray_table *t, const struct numbers *n, const char *name, const struct ray_maps_sum *sum)
+static void add_summary_row(struct ray_table *t, const struct numbers *n, const char *name,
+			    const struct ray_maps_sum *sum)
 {
 	ray_table_add(t, name);
 	add_numbers(t, n, sum, KNOWN);
@@ -249,7 +258,8 @@ static void print_left_out(const struct ray_maps_totals *totals, FILE *out)
 
 		missing[column] += sum->size > sum->dumped ? sum->size - sum->dumped : 0;
 	}
-	fprintf(out, "The core holds %s of %s.\n", ray_format_size(totals->all.dumped, size), ray_format_size(totals->all.size, whole));
+	fprintf(out, "The core holds %s of %s.\n", ray_format_size(totals->all.dumped, size),
+		ray_format_size(totals->all.size, whole));
 	for (size_t i = 0; i < RAY_COUNT(what); i++) {
 		if (!missing[i])
 			continue;

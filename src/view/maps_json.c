@@ -127,7 +127,8 @@ static void print_isolate(const struct ray_owner *owner, const struct ray_v8_iso
 		set_number(space, "pages", sum->pages);
 		set_number(space, "size", sum->bytes);
 		set_number(space, "allocated", sum->allocated);
-		json_object_set_new(space, "counted_by_v8", sum->has_claim ? json_integer((json_int_t)sum->claimed) : json_null());
+		json_object_set_new(space, "counted_by_v8",
+				    sum->has_claim ? json_integer((json_int_t)sum->claimed) : json_null());
 		json_object_set_new(spaces, ray_v8_space_name(i), space);
 	}
 	json_object_set_new(o, "spaces", spaces);
@@ -151,7 +152,8 @@ void ray_maps_json_summary(const struct ray_regions *r, const struct ray_maps_st
 		json_object_set_new(groups, ray_region_group_name(i), sum_object(r, &totals.groups[i], style->is_core));
 	for (int i = 0; i < RAY_REGION_KIND_COUNT; i++)
 		if (totals.kinds[i].size)
-			json_object_set_new(kinds, ray_region_kind_name(i), sum_object(r, &totals.kinds[i], style->is_core));
+			json_object_set_new(kinds, ray_region_kind_name(i),
+					    sum_object(r, &totals.kinds[i], style->is_core));
 	json_object_set_new(o, "type", json_string("summary"));
 	json_object_set_new(o, "total", sum_object(r, &totals.all, style->is_core));
 	json_object_set_new(o, "groups", groups);

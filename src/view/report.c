@@ -68,7 +68,8 @@ static const char *format(struct ray_report *r, const char *fmt, va_list args)
 	return safe_copy(r, text);
 }
 
-void ray_report_add(struct ray_report *r, const char *section, const char *name, enum ray_mark mark, const char *fmt, ...)
+void ray_report_add(struct ray_report *r, const char *section, const char *name, enum ray_mark mark, const char *fmt,
+		    ...)
 {
 	struct finding f = { .section = section, .name = safe_copy(r, name), .mark = mark };
 	va_list args;

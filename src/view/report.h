@@ -20,8 +20,8 @@ void ray_report_free(struct ray_report *r);
 RAY_DEFINE_AUTO(ray_report, ray_report_free)
 
 /* section is not copied; findings of one section are added one after the other. */
-void ray_report_add(struct ray_report *r, const char *section, const char *name, enum ray_mark mark, const char *fmt, ...)
-	RAY_PRINTF(5, 6);
+void ray_report_add(struct ray_report *r, const char *section, const char *name, enum ray_mark mark, const char *fmt,
+		    ...) RAY_PRINTF(5, 6);
 /* What to do about the finding added last. */
 void ray_report_fix(struct ray_report *r, const char *fmt, ...) RAY_PRINTF(2, 3);
 size_t ray_report_count(const struct ray_report *r, enum ray_mark mark);

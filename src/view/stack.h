@@ -11,7 +11,7 @@
 #include "stack/stack.h"
 
 struct ray_stack_view {
-	bool verbose;	   /* builtins, stubs, addresses */
+	bool verbose; /* builtins, stubs, addresses */
 	bool only_js;
 	bool only_native;
 	bool arguments;	   /* -a */
@@ -19,7 +19,8 @@ struct ray_stack_view {
 	size_t max_frames; /* per thread; 0: all */
 };
 
-void ray_stack_print(const struct ray_stacks *s, const struct ray_stack *stack, const struct ray_stack_view *view, FILE *out);
+void ray_stack_print(const struct ray_stacks *s, const struct ray_stack *stack, const struct ray_stack_view *view,
+		     FILE *out);
 void ray_stack_print_json(const struct ray_stacks *s, const struct ray_stack *stack, const struct ray_stack_view *view);
 /* Is the frame shown at all under this view? */
 bool ray_stack_shows(const struct ray_frame *f, const struct ray_stack_view *view);

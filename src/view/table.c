@@ -11,11 +11,16 @@
 
 #define ELLIPSIS "\xe2\x80\xa6"
 
+struct cell {
+	const char *text;
+	enum ray_cut cut;
+};
+
 struct ray_table {
 	const struct ray_column *columns;
 	size_t count;
 	struct ray_arena *arena;
-	RAY_VEC(const char *) cells;
+	RAY_VEC(struct cell) cells;
 	size_t *width; /* of each column */
 	bool failed;
 };
@@ -45,17 +50,22 @@ void ray_table_free(struct ray_table *t)
 	free(t);
 }
 
-void ray_table_add(struct ray_table *t, const char *text)
+void ray_table_add_cut(struct ray_table *t, const char *text, enum ray_cut cut)
 {
 	ray_auto_text safe = { 0 };
-	const char *cell;
+	const char *copy;
 
 	ray_text_add_safe(&safe, text ? text : "", text ? strlen(text) : 0);
-	cell = ray_arena_strdup(t->arena, ray_text_get(&safe));
-	if (!cell || safe.failed)
+	copy = ray_arena_strdup(t->arena, ray_text_get(&safe));
+	if (!copy || safe.failed)
 		t->failed = true;
-	if (!ray_vec_push(&t->cells, cell ? cell : ""))
+	if (!ray_vec_push(&t->cells, (struct cell){ copy ? copy : "", cut }))
 		t->failed = true;
+}
+
+void ray_table_add(struct ray_table *t, const char *text)
+{
+	ray_table_add_cut(t, text, t->columns[t->cells.n % t->count].cut);
 }
 
 void ray_table_printf(struct ray_table *t, const char *fmt, ...)
@@ -113,7 +123,7 @@ static void measure(struct ray_table *t, const struct ray_table_print *how)
 	for (i = 0; i < t->count; i++)
 		t->width[i] = how->no_heading ? 0 : ray_text_width(t->columns[i].title);
 	for (i = 0; i < t->cells.n; i++) {
-		w = ray_text_width(t->cells.at[i]);
+		w = ray_text_width(t->cells.at[i].text);
 		if (w > t->width[i % t->count])
 			t->width[i % t->count] = w;
 	}
@@ -129,13 +139,13 @@ static void add_blanks(struct ray_text *line, size_t n)
 		ray_text_add_bytes(line, " ", 1);
 }
 
-static void add_cell(struct ray_table *t, struct ray_text *line, size_t column, const char *text)
+static void add_cell(struct ray_table *t, struct ray_text *line, size_t column, const struct cell *content)
 {
 	const struct ray_column *c = &t->columns[column];
 	ray_auto_text cell = { 0 };
 	size_t width;
 
-	ray_view_cut(&cell, text, t->width[column], c->cut);
+	ray_view_cut(&cell, content->text, t->width[column], content->cut);
 	width = ray_text_width(ray_text_get(&cell));
 	width = t->width[column] > width ? t->width[column] - width : 0;
 	if (c->align == RAY_ALIGN_RIGHT)
@@ -145,7 +155,8 @@ static void add_cell(struct ray_table *t, struct ray_text *line, size_t column, 
 		add_blanks(line, width);
 }
 
-static bool print_row(struct ray_table *t, const struct ray_table_print *how, const char *const *cells, size_t n, FILE *out)
+static bool print_row(struct ray_table *t, const struct ray_table_print *how, const struct cell *cells, size_t n,
+		      FILE *out)
 {
 	ray_auto_text line = { 0 };
 	size_t i;
@@ -154,7 +165,7 @@ static bool print_row(struct ray_table *t, const struct ray_table_print *how, co
 	for (i = 0; i < n; i++) {
 		if (i)
 			add_blanks(&line, gap_of(how));
-		add_cell(t, &line, i, cells[i]);
+		add_cell(t, &line, i, &cells[i]);
 	}
 	while (line.length && line.bytes[line.length - 1] == ' ')
 		line.bytes[--line.length] = '\0';
@@ -164,13 +175,13 @@ static bool print_row(struct ray_table *t, const struct ray_table_print *how, co
 
 bool ray_table_print(struct ray_table *t, const struct ray_table_print *how, FILE *out)
 {
-	ray_auto_memory const char **titles = calloc(t->count ? t->count : 1, sizeof(*titles));
+	ray_auto_memory struct cell *titles = calloc(t->count ? t->count : 1, sizeof(*titles));
 	bool whole = !t->failed && titles;
 	size_t i, n;
 
 	measure(t, how);
 	for (i = 0; titles && i < t->count; i++)
-		titles[i] = t->columns[i].title;
+		titles[i] = (struct cell){ t->columns[i].title, t->columns[i].cut };
 	if (titles && !how->no_heading)
 		whole &= print_row(t, how, titles, t->count, out);
 	for (i = 0; i < t->cells.n; i += t->count) {

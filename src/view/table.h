@@ -34,13 +34,15 @@ RAY_DEFINE_AUTO(ray_table, ray_table_free)
 
 /* Adds the next cell; a row is full after count of them. NULL counts as "". */
 void ray_table_add(struct ray_table *t, const char *text);
+/* The same for a cell that is cut in another way than its column. */
+void ray_table_add_cut(struct ray_table *t, const char *text, enum ray_cut cut);
 void ray_table_printf(struct ray_table *t, const char *fmt, ...) RAY_PRINTF(2, 3);
 size_t ray_table_rows(const struct ray_table *t);
 
 struct ray_table_print {
-	size_t width;	 /* longest line; 0: whatever it takes */
-	size_t indent;	 /* blanks before each line */
-	size_t gap;	 /* blanks between columns; 0: 2 */
+	size_t width;  /* longest line; 0: whatever it takes */
+	size_t indent; /* blanks before each line */
+	size_t gap;    /* blanks between columns; 0: 2 */
 	bool no_heading;
 };
 

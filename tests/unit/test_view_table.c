@@ -58,6 +58,19 @@ static void a_long_cell_is_cut_on_the_side_that_was_asked_for(void **state)
 	assert_string_equal(text, "PID  NAME  SCRIPT\n  1  n     \xe2\x80\xa6/server.js\n");
 }
 
+static void a_cell_may_be_cut_unlike_its_column(void **state)
+{
+	ray_auto(ray_table, t) = ray_table_create(columns, 3);
+	ray_auto_memory char *text = NULL;
+	(void)state;
+
+	ray_table_add(t, "1");
+	ray_table_add(t, "n");
+	ray_table_add_cut(t, "title: my server", RAY_CUT_END);
+	text = printed(t, &(struct ray_table_print){ .width = 21 });
+	assert_string_equal(text, "PID  NAME  SCRIPT\n  1  n     title: my\xe2\x80\xa6\n");
+}
+
 static void nothing_is_cut_below_the_least_width(void **state)
 {
 	ray_auto(ray_table, t) = ray_table_create(columns, 3);
@@ -68,7 +81,8 @@ static void nothing_is_cut_below_the_least_width(void **state)
 	ray_table_add(t, "n");
 	ray_table_add(t, "/srv/app/server.js");
 	text = printed(t, &(struct ray_table_print){ .width = 3, .no_heading = true, .indent = 2 });
-	assert_string_equal(text, "  1  n  \xe2\x80\xa6" "er.js\n");
+	assert_string_equal(text, "  1  n  \xe2\x80\xa6"
+				  "er.js\n");
 }
 
 static void control_bytes_never_reach_the_terminal(void **state)
@@ -107,6 +121,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(columns_are_aligned_and_lines_have_no_blanks_at_the_end),
 		cmocka_unit_test(a_long_cell_is_cut_on_the_side_that_was_asked_for),
+		cmocka_unit_test(a_cell_may_be_cut_unlike_its_column),
 		cmocka_unit_test(nothing_is_cut_below_the_least_width),
 		cmocka_unit_test(control_bytes_never_reach_the_terminal),
 		cmocka_unit_test(cutting_counts_columns_not_bytes),
