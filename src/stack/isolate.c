@@ -7,7 +7,7 @@
 
 static const char *const getters[] = { "_ZN2v87Isolate13TryGetCurrentEv", "_ZN2v87Isolate10GetCurrentEv" };
 static const char variable_symbol[] = "_ZN2v88internal18g_current_isolate_E"; /* V8 11 and later */
-static const char key_symbol[] = "_ZN2v88internal7Isolate12isolate_key_E";     /* before */
+static const char key_symbol[] = "_ZN2v88internal7Isolate12isolate_key_E";    /* before */
 
 enum { CODE_SIZE = 64, MAX_JUMPS = 3 };
 
@@ -16,7 +16,7 @@ struct pattern {
 	uint8_t bytes[5];
 	uint8_t size;
 	enum ray_isolate_access access;
-	bool relative;	  /* to the next instruction */
+	bool relative;	 /* to the next instruction */
 	uint8_t then[4]; /* must come later, anywhere: tells what is done with it */
 	uint8_t then_size;
 };
@@ -95,7 +95,8 @@ static bool read_word(struct ray_target *t, const struct ray_module *m, int64_t 
 {
 	uint64_t address;
 
-	return ray_target_module_address(t, m, (uint64_t)vaddr, &address) && ray_target_read(t, address, ret, size) == size;
+	return ray_target_module_address(t, m, (uint64_t)vaddr, &address) &&
+	       ray_target_read(t, address, ret, size) == size;
 }
 
 static bool read_key(struct ray_target *t, uint64_t address, struct ray_isolate_slot *ret)
@@ -109,8 +110,8 @@ static bool read_key(struct ray_target *t, uint64_t address, struct ray_isolate_
 	return true;
 }
 
-static bool slot_from_access(struct ray_target *t, const struct ray_module *m, enum ray_isolate_access access, int64_t value,
-			     int64_t extra, struct ray_isolate_slot *ret)
+static bool slot_from_access(struct ray_target *t, const struct ray_module *m, enum ray_isolate_access access,
+			     int64_t value, int64_t extra, struct ray_isolate_slot *ret)
 {
 	uint64_t words[2] = { 0 }, address;
 

@@ -33,13 +33,13 @@ bool ray_isolate_count_workers(struct ray_target *t, const struct ray_node *node
 /* What the code of v8::Isolate::TryGetCurrent() at vaddr says; for unit tests. */
 enum ray_isolate_access {
 	RAY_ACCESS_UNKNOWN,
-	RAY_ACCESS_FIXED,	/* value: offset from the thread pointer */
-	RAY_ACCESS_FIXED_GOT,	/* value: vaddr of the word that holds that offset */
-	RAY_ACCESS_KEY,		/* value: vaddr of the key */
-	RAY_ACCESS_KEY_GOT,	/* value: vaddr of the pointer to the key */
-	RAY_ACCESS_MODULE_GOT,	/* value: vaddr of module id and offset */
-	RAY_ACCESS_LOCAL_GOT,	/* value: vaddr of the module id; extra: the offset */
-	RAY_ACCESS_ELSEWHERE,	/* value: vaddr of the function it jumps to */
+	RAY_ACCESS_FIXED,      /* value: offset from the thread pointer */
+	RAY_ACCESS_FIXED_GOT,  /* value: vaddr of the word that holds that offset */
+	RAY_ACCESS_KEY,	       /* value: vaddr of the key */
+	RAY_ACCESS_KEY_GOT,    /* value: vaddr of the pointer to the key */
+	RAY_ACCESS_MODULE_GOT, /* value: vaddr of module id and offset */
+	RAY_ACCESS_LOCAL_GOT,  /* value: vaddr of the module id; extra: the offset */
+	RAY_ACCESS_ELSEWHERE,  /* value: vaddr of the function it jumps to */
 };
 enum ray_isolate_access ray_isolate_decode(const uint8_t *code, size_t size, uint64_t vaddr, int64_t *value_ret,
 					   int64_t *extra_ret);

@@ -109,19 +109,27 @@ static long count_entries(int proc, const char *name)
 	return n;
 }
 
+/* Version 1 has a line for each hierarchy, most of them just "/": the longest path tells most. */
 static void read_cgroup(int proc, struct ray_arena *arena, struct ray_about *a)
 {
 	ray_auto_text text = { 0 };
-	const char *path;
+	const char *line, *path, *best = "";
+	size_t length, best_length = 0;
 
 	a->cgroup = "";
 	if (!read_file(proc, "cgroup", &text))
 		return;
 	a->in_container = ray_container_parse(ray_text_get(&text), &a->container);
-	path = strchr(ray_text_get(&text), ':');
-	path = path ? strchr(path + 1, ':') : NULL;
-	if (path)
-		path = ray_arena_copy(arena, path + 1, strcspn(path + 1, "\n"));
+	for (line = ray_text_get(&text); *line; line += length + (line[length] == '\n')) {
+		length = strcspn(line, "\n");
+		path = memchr(line, ':', length);
+		path = path ? memchr(path + 1, ':', length - (size_t)(path + 1 - line)) : NULL;
+		if (path && length - (size_t)(path + 1 - line) > best_length) {
+			best = path + 1;
+			best_length = length - (size_t)(path + 1 - line);
+		}
+	}
+	path = ray_arena_copy(arena, best, best_length);
 	a->cgroup = path ? path : "";
 }
 

@@ -17,7 +17,7 @@
 struct ray_about {
 	int pid;
 	int ppid;
-	int inner_pid; /* as its own pid namespace counts */
+	int inner_pid;	     /* as its own pid namespace counts */
 	bool same_namespace; /* it sees the pids that we see; true when that cannot be told */
 	uid_t uid;
 	const char *user; /* name, or the number when it has none */
@@ -26,9 +26,9 @@ struct ray_about {
 	double cpu;	 /* seconds, user and system */
 	uint64_t rss;	 /* bytes */
 	long threads;
-	long files; /* open descriptors; -1 when not allowed */
+	long files;	       /* open descriptors; -1 when not allowed */
 	const char *exe, *cwd; /* "" when not allowed */
-	const char *cgroup;    /* the path of its (first) control group, "" if none */
+	const char *cgroup;    /* the (longest) path of its control groups, "" if none */
 	struct ray_container container;
 	bool in_container;
 	bool terminal;	  /* its standard input is one */

@@ -13,9 +13,15 @@ static const struct {
 	const char *mark;
 	const char *runtime;
 } runtimes[] = {
-	{ "cri-containerd-", "containerd" }, { "cri-containerd:", "containerd" }, { "crio-", "cri-o" },
-	{ "libpod", "podman" },		     { "docker", "docker" },		   { "containerd", "containerd" },
-	{ "kubepods", "kubernetes" },	     { "ecs", "ecs" },			   { "buildkit", "buildkit" },
+	{ "cri-containerd-", "containerd" },
+	{ "cri-containerd:", "containerd" },
+	{ "crio-", "cri-o" },
+	{ "libpod", "podman" },
+	{ "docker", "docker" },
+	{ "containerd", "containerd" },
+	{ "kubepods", "kubernetes" },
+	{ "ecs", "ecs" },
+	{ "buildkit", "buildkit" },
 };
 
 /* Groups that hold a name instead of an id. */
@@ -146,8 +152,9 @@ bool ray_container_parse(const char *cgroup, struct ray_container *ret)
 		length = strcspn(line, "\n");
 		path = memchr(line, ':', length);
 		path = path ? memchr(path + 1, ':', length - (size_t)(path + 1 - line)) : NULL;
-		if (!path++)
+		if (!path)
 			continue;
+		path++;
 		if (parse_id(path, length - (size_t)(path - line), ret) ||
 		    parse_name(path, length - (size_t)(path - line), ret))
 			return true;

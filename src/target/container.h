@@ -9,9 +9,10 @@
 #include <stdbool.h>
 
 struct ray_container {
-	char id[65];	  /* all of it; "" when in none */
-	char name[33];	  /* short: 12 hex digits, or the name */
-	char runtime[16]; /* "docker", "containerd", "podman", "cri-o", "kubernetes", "lxc", "nspawn"; "" if not known */
+	char id[65];   /* all of it; "" when in none */
+	char name[33]; /* short: 12 hex digits, or the name */
+	char runtime
+		[16]; /* "docker", "containerd", "podman", "cri-o", "kubernetes", "lxc", "nspawn"; "" if not known */
 };
 
 /* False when the text names none. */

@@ -65,8 +65,8 @@ static bool is_kernel_thread_or_dead(int proc)
 		return true;
 	text[n] = '\0';
 	rest = strrchr(text, ')');
-	return !rest || sscanf(rest, ") %c %*d %*d %*d %*d %*d %u", &state, &flags) != 2 || state == 'Z' || state == 'X' ||
-	       (flags & PF_KTHREAD);
+	return !rest || sscanf(rest, ") %c %*d %*d %*d %*d %*d %u", &state, &flags) != 2 || state == 'Z' ||
+	       state == 'X' || (flags & PF_KTHREAD);
 }
 
 static enum verdict judge_executable(struct search *s, int proc)
@@ -236,7 +236,8 @@ static struct ray_error *none_found(size_t unreadable)
 		return ray_error_remedy(err, "name a core file, or start a node");
 	ray_error_free(err);
 	err = ray_error_new(RAY_NOT_NODE, "no node found that you may look at");
-	return ray_error_remedy(err, "%zu processes of other users could not be examined; run as root to see them", unreadable);
+	return ray_error_remedy(err, "%zu processes of other users could not be examined; run as root to see them",
+				unreadable);
 }
 
 struct ray_error *ray_node_only(int *ret)

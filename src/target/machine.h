@@ -22,20 +22,20 @@ struct ray_machine {
 
 	unsigned uid;
 	uint64_t capabilities; /* effective */
-	bool user_namespace; /* not the first one: capabilities count for less */
-	bool pid_namespace;  /* not the first one: other processes cannot be seen */
-	bool hidepid;	     /* /proc hides other users' processes */
-	int seccomp;	     /* 0 none, 1 strict, 2 filter */
+	bool user_namespace;   /* not the first one: capabilities count for less */
+	bool pid_namespace;    /* not the first one: other processes cannot be seen */
+	bool hidepid;	       /* /proc hides other users' processes */
+	int seccomp;	       /* 0 none, 1 strict, 2 filter */
 	bool in_container;
 	struct ray_container container; /* id "" when not known */
 
-	int paranoid;	       /* kernel.perf_event_paranoid */
-	int yama;	       /* kernel.yama.ptrace_scope; RAY_UNKNOWN when there is no Yama */
-	int unprivileged_bpf;  /* kernel.unprivileged_bpf_disabled */
-	int kptr;	       /* kernel.kptr_restrict */
-	int suid_dumpable;     /* fs.suid_dumpable */
-	int core_uses_pid;     /* kernel.core_uses_pid */
-	char core_pattern[129]; /* kernel.core_pattern */
+	int paranoid;			      /* kernel.perf_event_paranoid */
+	int yama;			      /* kernel.yama.ptrace_scope; RAY_UNKNOWN when there is no Yama */
+	int unprivileged_bpf;		      /* kernel.unprivileged_bpf_disabled */
+	int kptr;			      /* kernel.kptr_restrict */
+	int suid_dumpable;		      /* fs.suid_dumpable */
+	int core_uses_pid;		      /* kernel.core_uses_pid */
+	char core_pattern[129];		      /* kernel.core_pattern */
 	uint64_t core_limit, core_limit_hard; /* ulimit -c, in bytes; UINT64_MAX: none */
 
 	enum ray_answer ptrace;	      /* tried on a child of our own */

@@ -18,12 +18,12 @@ enum ray_script_kind {
 	RAY_SCRIPT_EVAL, /* -e, -p: text is "-e 'code'" */
 	RAY_SCRIPT_REPL,
 	RAY_SCRIPT_STDIN,
-	RAY_SCRIPT_TEST, /* --test [FILE...] */
-	RAY_SCRIPT_RUN,	 /* --run TASK */
+	RAY_SCRIPT_TEST,    /* --test [FILE...] */
+	RAY_SCRIPT_RUN,	    /* --run TASK */
 	RAY_SCRIPT_INSPECT, /* node inspect ...: the debugger's own process */
-	RAY_SCRIPT_TOOL, /* --prof-process and other modes of node itself */
+	RAY_SCRIPT_TOOL,    /* --prof-process and other modes of node itself */
 	RAY_SCRIPT_BUNDLED, /* a single executable application */
-	RAY_SCRIPT_TITLE, /* the program wrote its title over the command line */
+	RAY_SCRIPT_TITLE,   /* the program wrote its title over the command line */
 };
 
 struct ray_script {

@@ -117,7 +117,8 @@ static int inner_tid(int pid, int tid)
 	return tid;
 }
 
-static void set_by_inner(struct ray_target *t, struct ray_tls_thread *threads, size_t count, uint32_t inner, uint64_t pointer)
+static void set_by_inner(struct ray_target *t, struct ray_tls_thread *threads, size_t count, uint32_t inner,
+			 uint64_t pointer)
 {
 	for (size_t i = 0; i < count; i++)
 		if (!threads[i].pointer && inner_tid(ray_target_pid(t), threads[i].tid) == (int)inner)
@@ -199,7 +200,8 @@ bool ray_tls_module_address(struct ray_target *t, uint64_t id, uint64_t pointer,
 
 /* What the dynamic linker left in the module's GOT names the module's id, or its place below the thread
  * pointer; the relocations say where in the GOT. */
-static bool from_relocations(struct ray_target *t, const struct ray_module *m, uint64_t pointer, uint64_t offset, uint64_t *ret)
+static bool from_relocations(struct ray_target *t, const struct ray_module *m, uint64_t pointer, uint64_t offset,
+			     uint64_t *ret)
 {
 	const Elf64_Rela *rela;
 	const Elf64_Sym *symbols;

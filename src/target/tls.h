@@ -21,7 +21,8 @@ RAY_MUST_USE struct ray_error *ray_tls_threads(struct ray_target *t, struct ray_
 
 /* Where the thread keeps the thread-local variable at offset (a TLS symbol's value) of a module. False when it
  * has none yet, or when the module's place cannot be told. */
-bool ray_tls_address(struct ray_target *t, const struct ray_module *m, uint64_t pointer, uint64_t offset, uint64_t *ret);
+bool ray_tls_address(struct ray_target *t, const struct ray_module *m, uint64_t pointer, uint64_t offset,
+		     uint64_t *ret);
 /* The same for a module id as the dynamic linker counts (what R_X86_64_DTPMOD64 leaves in the GOT). */
 bool ray_tls_module_address(struct ray_target *t, uint64_t id, uint64_t pointer, uint64_t offset, uint64_t *ret);
 /* What pthread_getspecific(key) would return in that thread. False when that cannot be told. */

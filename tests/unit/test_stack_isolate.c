@@ -16,9 +16,9 @@ static void expect(const uint8_t *code, size_t size, enum ray_isolate_access acc
 	assert_int_equal(more, extra);
 }
 
-#define EXPECT(access, value, extra, ...)                            \
-	do {                                                         \
-		static const uint8_t code_[] = { __VA_ARGS__ };      \
+#define EXPECT(access, value, extra, ...)                           \
+	do {                                                        \
+		static const uint8_t code_[] = { __VA_ARGS__ };     \
 		expect(code_, sizeof(code_), access, value, extra); \
 	} while (0)
 
@@ -26,16 +26,16 @@ static void a_variable_at_a_fixed_distance(void **state)
 {
 	(void)state;
 	/* push %rbp; mov %rsp,%rbp; mov %fs:-0x178,%rax; pop; ret */
-	EXPECT(RAY_ACCESS_FIXED, -0x178, 0, 0x55, 0x48, 0x89, 0xe5, 0x64, 0x48, 0x8b, 0x04, 0x25, 0x88, 0xfe, 0xff, 0xff,
-	       0x5d, 0xc3);
+	EXPECT(RAY_ACCESS_FIXED, -0x178, 0, 0x55, 0x48, 0x89, 0xe5, 0x64, 0x48, 0x8b, 0x04, 0x25, 0x88, 0xfe, 0xff,
+	       0xff, 0x5d, 0xc3);
 }
 
 static void a_distance_that_the_linker_fills_in(void **state)
 {
 	(void)state;
 	/* mov $0,%eax; mov 0x10(%rip),%rax; mov %fs:(%rax),%rax; ret */
-	EXPECT(RAY_ACCESS_FIXED_GOT, 0x1000 + 5 + 7 + 0x10, 0, 0xb8, 0, 0, 0, 0, 0x48, 0x8b, 0x05, 0x10, 0, 0, 0, 0x64, 0x48,
-	       0x8b, 0x00, 0xc3);
+	EXPECT(RAY_ACCESS_FIXED_GOT, 0x1000 + 5 + 7 + 0x10, 0, 0xb8, 0, 0, 0, 0, 0x48, 0x8b, 0x05, 0x10, 0, 0, 0, 0x64,
+	       0x48, 0x8b, 0x00, 0xc3);
 }
 
 static void a_pthread_key(void **state)
@@ -56,11 +56,11 @@ static void a_variable_of_a_shared_library(void **state)
 {
 	(void)state;
 	/* data16 lea 0x30(%rip),%rdi; data16 data16 call; mov (%rax),%rax */
-	EXPECT(RAY_ACCESS_MODULE_GOT, 0x1000 + 8 + 0x30, 0, 0x66, 0x48, 0x8d, 0x3d, 0x30, 0, 0, 0, 0x66, 0x66, 0x48, 0xe8, 1,
-	       2, 3, 4, 0x48, 0x8b, 0x00, 0xc3);
+	EXPECT(RAY_ACCESS_MODULE_GOT, 0x1000 + 8 + 0x30, 0, 0x66, 0x48, 0x8d, 0x3d, 0x30, 0, 0, 0, 0x66, 0x66, 0x48,
+	       0xe8, 1, 2, 3, 4, 0x48, 0x8b, 0x00, 0xc3);
 	/* lea 0x30(%rip),%rdi; call; mov 0x48(%rax),%rax */
-	EXPECT(RAY_ACCESS_LOCAL_GOT, 0x1000 + 7 + 0x30, 0x48, 0x48, 0x8d, 0x3d, 0x30, 0, 0, 0, 0xe8, 1, 2, 3, 4, 0x48, 0x8b,
-	       0x80, 0x48, 0, 0, 0, 0xc3);
+	EXPECT(RAY_ACCESS_LOCAL_GOT, 0x1000 + 7 + 0x30, 0x48, 0x48, 0x8d, 0x3d, 0x30, 0, 0, 0, 0xe8, 1, 2, 3, 4, 0x48,
+	       0x8b, 0x80, 0x48, 0, 0, 0, 0xc3);
 }
 
 static void a_jump_elsewhere_is_followed(void **state)

@@ -27,7 +27,8 @@ static void runtimes_of_cgroup_2(void **state)
 	expect("0::/system.slice/docker-" ID ".scope\n", "3f4c8e0d9a1b", "docker");
 	expect("0::/docker/" ID "\n", "3f4c8e0d9a1b", "docker");
 	expect("0::/docker/" ID "/init.scope\n", "3f4c8e0d9a1b", "docker");
-	expect("0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1a2b.slice/cri-containerd-" ID ".scope\n",
+	expect("0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1a2b.slice/cri-containerd-" ID
+	       ".scope\n",
 	       "3f4c8e0d9a1b", "containerd");
 	expect("0::/kubepods.slice/kubepods-pod1.slice/crio-" ID ".scope/container", "3f4c8e0d9a1b", "cri-o");
 	expect("0::/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID ".scope/container\n",
@@ -38,8 +39,8 @@ static void runtimes_of_cgroup_2(void **state)
 static void runtimes_of_cgroup_1(void **state)
 {
 	(void)state;
-	expect("12:pids:/docker/" ID "\n11:memory:/docker/" ID "\n0::/system.slice/containerd.service\n", "3f4c8e0d9a1b",
-	       "docker");
+	expect("12:pids:/docker/" ID "\n11:memory:/docker/" ID "\n0::/system.slice/containerd.service\n",
+	       "3f4c8e0d9a1b", "docker");
 	expect("3:cpu:/\n2:name=systemd:/kubepods/burstable/pod1/" ID "\n", "3f4c8e0d9a1b", "kubernetes");
 	expect("2:memory:/system.slice/containerd.service/kubepods-pod1.slice:cri-containerd:" ID "\n", "3f4c8e0d9a1b",
 	       "containerd");
@@ -66,9 +67,17 @@ static void what_is_no_container(void **state)
 {
 	struct ray_container c;
 	static const char *const texts[] = {
-		"", "\n", "0::/\n", "0::/user.slice/user-0.slice/session-1.scope\n", "nonsense", "1:", "::",
+		"",
+		"\n",
+		"0::/\n",
+		"0::/user.slice/user-0.slice/session-1.scope\n",
+		"nonsense",
+		"1:",
+		"::",
 		"0::/app-" ID "0.scope\n", /* 65 digits */
-		"0::/xyz" ID "\n", "0::/lxc/\n", "0::/machine.slice/machine-.scope\n",
+		"0::/xyz" ID "\n",
+		"0::/lxc/\n",
+		"0::/machine.slice/machine-.scope\n",
 		"0::/x/0123456789abcdef0123456789abcdef\n",
 	};
 	(void)state;
@@ -82,7 +91,9 @@ static void long_names_are_cut_not_overrun(void **state)
 	struct ray_container c;
 	(void)state;
 
-	assert_true(ray_container_parse("0::/lxc/" "n" ID ID "\n", &c));
+	assert_true(ray_container_parse("0::/lxc/"
+					"n" ID ID "\n",
+					&c));
 	assert_int_equal(strlen(c.name), 32);
 	assert_int_equal(strlen(c.id), 64);
 }

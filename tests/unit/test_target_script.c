@@ -9,7 +9,8 @@
 
 #include "target/script.h"
 
-static void expect_as(const char *args, size_t size, bool terminal, enum ray_script_kind kind, const char *text, size_t options)
+static void expect_as(const char *args, size_t size, bool terminal, enum ray_script_kind kind, const char *text,
+		      size_t options)
 {
 	ray_auto(ray_arena, arena) = ray_arena_create();
 	struct ray_script s;
@@ -30,7 +31,9 @@ static void the_script_is_shown_as_given(void **state)
 {
 	(void)state;
 	EXPECT("node\0app.js", RAY_SCRIPT_FILE, "app.js", 0);
-	EXPECT("/usr/bin/node\0../srv/app.mjs\0--port\0" "80", RAY_SCRIPT_FILE, "../srv/app.mjs", 0);
+	EXPECT("/usr/bin/node\0../srv/app.mjs\0--port\0"
+	       "80",
+	       RAY_SCRIPT_FILE, "../srv/app.mjs", 0);
 	EXPECT("node\0--enable-source-maps\0--max-old-space-size=100\0app.js\0-e\0x", RAY_SCRIPT_FILE, "app.js", 2);
 	EXPECT("node\0my file.js", RAY_SCRIPT_FILE, "my file.js", 0);
 }
@@ -60,8 +63,12 @@ static void code_on_the_command_line(void **state)
 {
 	(void)state;
 	EXPECT("node\0-e\0f()", RAY_SCRIPT_EVAL, "-e 'f()'", 0);
-	EXPECT("node\0-pe\0" "1+1", RAY_SCRIPT_EVAL, "-pe '1+1'", 0);
-	EXPECT("node\0-p\0" "1+1\0arg", RAY_SCRIPT_EVAL, "-p '1+1'", 0);
+	EXPECT("node\0-pe\0"
+	       "1+1",
+	       RAY_SCRIPT_EVAL, "-pe '1+1'", 0);
+	EXPECT("node\0-p\0"
+	       "1+1\0arg",
+	       RAY_SCRIPT_EVAL, "-p '1+1'", 0);
 	EXPECT("node\0--eval=f()\0arg", RAY_SCRIPT_EVAL, "-e 'f()'", 0);
 	EXPECT("node\0--input-type\0module\0-e\0await f()\0arg", RAY_SCRIPT_EVAL, "-e 'await f()'", 2);
 	EXPECT("node\0-p", RAY_SCRIPT_STDIN, "-", 0);
@@ -82,7 +89,8 @@ static void other_modes_of_node(void **state)
 {
 	(void)state;
 	EXPECT("node\0--test", RAY_SCRIPT_TEST, "--test", 0);
-	EXPECT("node\0--test\0--test-reporter\0spec\0a.test.js\0b.test.js", RAY_SCRIPT_TEST, "--test a.test.js b.test.js", 2);
+	EXPECT("node\0--test\0--test-reporter\0spec\0a.test.js\0b.test.js", RAY_SCRIPT_TEST,
+	       "--test a.test.js b.test.js", 2);
 	EXPECT("node\0--run\0dev\0--\0-x", RAY_SCRIPT_RUN, "--run dev", 0);
 	EXPECT("node\0--run=dev", RAY_SCRIPT_RUN, "--run dev", 0);
 	EXPECT("node\0inspect\0app.js", RAY_SCRIPT_INSPECT, "inspect app.js", 0);
