@@ -52,7 +52,8 @@ static struct ray_error *run(const struct ray_call *call)
 
 	if (err)
 		return err;
-	whole = ray_call_has(call, "json") ? ray_report_print_json(d.report) : ray_report_print(d.report, width(), stdout);
+	whole = ray_call_has(call, "json") ? ray_report_print_json(d.report) :
+					     ray_report_print(d.report, width(), stdout);
 	if (!whole)
 		return &ray_enomem;
 	if (strcmp(d.machine.architecture, "x86_64") != 0)
@@ -63,9 +64,12 @@ static struct ray_error *run(const struct ray_call *call)
 static const struct ray_option options[] = { RAY_OPTION_JSON };
 
 static const char *const examples[] = {
-	"noderay doctor", "what works for you here, and what to do about the rest",
-	"sudo noderay doctor", "what would work as root",
-	"noderay doctor --json | jq 'select(.mark != \"ok\")'", "only what does not work",
+	"noderay doctor",
+	"what works for you here, and what to do about the rest",
+	"sudo noderay doctor",
+	"what would work as root",
+	"noderay doctor --json | jq 'select(.mark != \"ok\")'",
+	"only what does not work",
 	NULL,
 };
 

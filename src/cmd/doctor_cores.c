@@ -16,9 +16,10 @@ static const struct {
 	{ "systemd-coredump", "systemd-coredump", "/var/lib/systemd/coredump", NULL,
 	  "coredumpctl dump PID -o core.PID; noderay stack core.PID" },
 	{ "apport", "apport", "/var/lib/apport/coredump",
-	  "sudo sysctl kernel.core_pattern=core.%p (apport keeps no cores of programs that come from no package)", NULL },
-	{ "abrt", "abrt", "/var/spool/abrt", "sudo sysctl kernel.core_pattern=core.%p (abrt keeps cores of packages only)",
+	  "sudo sysctl kernel.core_pattern=core.%p (apport keeps no cores of programs that come from no package)",
 	  NULL },
+	{ "abrt", "abrt", "/var/spool/abrt",
+	  "sudo sysctl kernel.core_pattern=core.%p (abrt keeps cores of packages only)", NULL },
 	{ "/bin/false", "/bin/false", NULL, "sudo sysctl kernel.core_pattern=core.%p", NULL },
 };
 
@@ -38,11 +39,13 @@ static void check_pipe(struct ray_doctor *d, const char *handler)
 		return;
 	}
 	if (access(path, X_OK)) {
-		ray_report_add(d->report, "cores", "core_pattern", RAY_MARK_NO, "cores go to %s, which is not there", path);
+		ray_report_add(d->report, "cores", "core_pattern", RAY_MARK_NO, "cores go to %s, which is not there",
+			       path);
 		ray_report_fix(d->report, "sudo sysctl kernel.core_pattern=core.%%p");
 		return;
 	}
-	ray_report_add(d->report, "cores", "core_pattern", RAY_MARK_PART, "cores go to %s, which noderay does not know", path);
+	ray_report_add(d->report, "cores", "core_pattern", RAY_MARK_PART, "cores go to %s, which noderay does not know",
+		       path);
 }
 
 static void check_pattern(struct ray_doctor *d)
@@ -58,7 +61,8 @@ static void check_pattern(struct ray_doctor *d)
 		ray_report_fix(d->report, "sudo sysctl kernel.core_pattern=core.%%p");
 	} else {
 		ray_report_add(d->report, "cores", "core_pattern", own_name ? RAY_MARK_OK : RAY_MARK_PART,
-			       "\"%s\", %s%s", pattern, pattern[0] == '/' ? "a fixed place" : "in the directory of the process",
+			       "\"%s\", %s%s", pattern,
+			       pattern[0] == '/' ? "a fixed place" : "in the directory of the process",
 			       own_name ? "" : ": a second crash overwrites the first");
 		if (!own_name)
 			ray_report_fix(d->report, "sudo sysctl kernel.core_pattern=%s.%%p", pattern);
@@ -81,11 +85,13 @@ static void check_own_limit(struct ray_doctor *d)
 	char text[16];
 
 	if (m->core_limit == UINT64_MAX) {
-		ray_report_add(d->report, "cores", "ulimit -c", RAY_MARK_OK, "unlimited: what you start here leaves a core");
+		ray_report_add(d->report, "cores", "ulimit -c", RAY_MARK_OK,
+			       "unlimited: what you start here leaves a core");
 		return;
 	}
-	ray_report_add(d->report, "cores", "ulimit -c", m->core_limit ? RAY_MARK_PART : RAY_MARK_NO, "%s: what you start here leaves %s",
-		       limit_text(m->core_limit, text), m->core_limit ? "a cut core" : "no core when it crashes");
+	ray_report_add(d->report, "cores", "ulimit -c", m->core_limit ? RAY_MARK_PART : RAY_MARK_NO,
+		       "%s: what you start here leaves %s", limit_text(m->core_limit, text),
+		       m->core_limit ? "a cut core" : "no core when it crashes");
 	if (m->core_limit_hard == UINT64_MAX)
 		ray_report_fix(d->report, "ulimit -c unlimited");
 	else
@@ -100,7 +106,8 @@ static const struct {
 } troubles[] = {
 	[NO_HEAP] = { "coredump_filter leaves the heap out of its core", "echo 0x33 > /proc/%s/coredump_filter" },
 	[NO_CORE] = { "the limit is 0: a crash would leave no core", "prlimit --pid %s --core=unlimited" },
-	[CUT_CORE] = { "the limit is less than its memory: its core would be cut", "prlimit --pid %s --core=unlimited" },
+	[CUT_CORE] = { "the limit is less than its memory: its core would be cut",
+		       "prlimit --pid %s --core=unlimited" },
 };
 
 /* A pipe heeds no limit but 1 (the kernel's rule against loops of crashing handlers). */
@@ -120,8 +127,8 @@ static void fix_trouble(struct ray_doctor *d, enum trouble t, size_t count, cons
 {
 	const char *pid = count == 1 ? pids : "PID", *at = strstr(troubles[t].fix, "%s");
 
-	ray_report_fix(d->report, "%s%.*s%s%s", count == 1 ? "" : "for each: ", (int)(at - troubles[t].fix), troubles[t].fix, pid,
-		       at + 2);
+	ray_report_fix(d->report, "%s%.*s%s%s", count == 1 ? "" : "for each: ", (int)(at - troubles[t].fix),
+		       troubles[t].fix, pid, at + 2);
 }
 
 /* One finding for all nodes with the same trouble: services share their settings. */

@@ -72,7 +72,8 @@ static void check_user(struct ray_doctor *d)
 		ray_report_add(d->report, "rights", "user", RAY_MARK_OK, m->uid ? "uid %u" : "root (uid %u)", m->uid);
 		return;
 	}
-	ray_report_add(d->report, "rights", "user", RAY_MARK_PART, "uid %u: your own nodes, not those of others", m->uid);
+	ray_report_add(d->report, "rights", "user", RAY_MARK_PART, "uid %u: your own nodes, not those of others",
+		       m->uid);
 	ray_report_fix(d->report, "sudo noderay ...");
 }
 
@@ -82,10 +83,12 @@ static void check_capabilities(struct ray_doctor *d)
 
 	for (size_t i = 0; i < RAY_COUNT(wanted); i++)
 		if (!has(d, wanted[i].number))
-			ray_text_printf(&lacking, "%s%s (%s)", lacking.length ? ", " : "", wanted[i].name, wanted[i].use);
+			ray_text_printf(&lacking, "%s%s (%s)", lacking.length ? ", " : "", wanted[i].name,
+					wanted[i].use);
 	if (!lacking.length) {
 		ray_report_add(d->report, "rights", "capabilities", RAY_MARK_OK, "all that are of use%s",
-			       d->machine.user_namespace ? ", but in a user namespace, where the kernel heeds few" : "");
+			       d->machine.user_namespace ? ", but in a user namespace, where the kernel heeds few" :
+							   "");
 		return;
 	}
 	ray_report_add(d->report, "rights", "capabilities", RAY_MARK_PART, "lacks %s", ray_text_get(&lacking));
@@ -97,9 +100,11 @@ static void check_ptrace(struct ray_doctor *d)
 	const struct ray_machine *m = &d->machine;
 
 	if (m->ptrace == RAY_NO) {
-		ray_report_add(d->report, "rights", "ptrace", RAY_MARK_NO, "ptrace(2) is refused even on a child of one's own%s",
+		ray_report_add(d->report, "rights", "ptrace", RAY_MARK_NO,
+			       "ptrace(2) is refused even on a child of one's own%s",
 			       m->seccomp ? ": a seccomp filter is at work" : "");
-		ray_report_fix(d->report, "in a container: docker run --cap-add=SYS_PTRACE --security-opt seccomp=unconfined");
+		ray_report_fix(d->report,
+			       "in a container: docker run --cap-add=SYS_PTRACE --security-opt seccomp=unconfined");
 		return;
 	}
 	if (m->yama == RAY_UNKNOWN || m->yama == 0) {
@@ -113,7 +118,8 @@ static void check_ptrace(struct ray_doctor *d)
 		ray_report_add(d->report, "rights", "ptrace", RAY_MARK_OK,
 			       "kernel.yama.ptrace_scope is %d, which does not bind you", m->yama);
 	} else {
-		ray_report_add(d->report, "rights", "ptrace", RAY_MARK_NO, "kernel.yama.ptrace_scope is %d: %s", m->yama,
+		ray_report_add(d->report, "rights", "ptrace", RAY_MARK_NO, "kernel.yama.ptrace_scope is %d: %s",
+			       m->yama,
 			       m->yama == 1 ? "only its parents may look into a process" :
 					      "only root may look into a process");
 		ray_report_fix(d->report, "sudo sysctl kernel.yama.ptrace_scope=0, or sudo noderay ...");
@@ -125,13 +131,15 @@ static void check_perf(struct ray_doctor *d)
 	const struct ray_machine *m = &d->machine;
 
 	if (m->perf == RAY_YES) {
-		ray_report_add(d->report, "rights", "perf events", RAY_MARK_OK, "kernel.perf_event_paranoid is %d: one may sample %s",
-			       m->paranoid, m->paranoid < 1 || has(d, PERFMON) ? "the machine" : "one's own processes");
+		ray_report_add(d->report, "rights", "perf events", RAY_MARK_OK,
+			       "kernel.perf_event_paranoid is %d: one may sample %s", m->paranoid,
+			       m->paranoid < 1 || has(d, PERFMON) ? "the machine" : "one's own processes");
 		return;
 	}
 	ray_report_add(d->report, "rights", "perf events", RAY_MARK_PART,
 		       "perf_event_open(2) is refused (kernel.perf_event_paranoid is %d): threads that run "
-		       "cannot be sampled without a pause", m->paranoid);
+		       "cannot be sampled without a pause",
+		       m->paranoid);
 	if (m->paranoid > 2)
 		ray_report_fix(d->report, "sudo sysctl kernel.perf_event_paranoid=2");
 	else
@@ -146,9 +154,11 @@ static void check_kernel_addresses(struct ray_doctor *d)
 	if (m->kptr == RAY_UNKNOWN)
 		return;
 	ray_report_add(d->report, "rights", "kernel names", shown ? RAY_MARK_OK : RAY_MARK_PART,
-		       "kernel.kptr_restrict is %d: functions of the kernel can%s be named", m->kptr, shown ? "" : "not");
+		       "kernel.kptr_restrict is %d: functions of the kernel can%s be named", m->kptr,
+		       shown ? "" : "not");
 	if (!shown)
-		ray_report_fix(d->report, m->kptr == 2 ? "sudo sysctl kernel.kptr_restrict=1, then run as root" : "run as root");
+		ray_report_fix(d->report,
+			       m->kptr == 2 ? "sudo sysctl kernel.kptr_restrict=1, then run as root" : "run as root");
 }
 
 void ray_doctor_rights(struct ray_doctor *d)
@@ -172,17 +182,19 @@ static void check_bpf(struct ray_doctor *d)
 		ray_report_fix(d->report, "a kernel with CONFIG_BPF_SYSCALL=y and CONFIG_BPF_EVENTS=y");
 	} else {
 		ray_report_add(d->report, "tracing", "BPF", RAY_MARK_PART,
-			       "needs cap_bpf and cap_perfmon (kernel.unprivileged_bpf_disabled is %d)", m->unprivileged_bpf);
+			       "needs cap_bpf and cap_perfmon (kernel.unprivileged_bpf_disabled is %d)",
+			       m->unprivileged_bpf);
 		ray_report_fix(d->report, "%s", setcap_command);
 	}
 	if (m->jit == 0) {
-		ray_report_add(d->report, "tracing", "BPF JIT", RAY_MARK_PART, "off: programs are interpreted, which is slower");
+		ray_report_add(d->report, "tracing", "BPF JIT", RAY_MARK_PART,
+			       "off: programs are interpreted, which is slower");
 		ray_report_fix(d->report, "sudo sysctl net.core.bpf_jit_enable=1");
 	}
 }
 
-static void check_feature(struct ray_doctor *d, const char *name, enum ray_answer a, const char *with, const char *without,
-			  const char *fix)
+static void check_feature(struct ray_doctor *d, const char *name, enum ray_answer a, const char *with,
+			  const char *without, const char *fix)
 {
 	ray_report_add(d->report, "tracing", name, a == RAY_YES ? RAY_MARK_OK : RAY_MARK_PART, "%s",
 		       a == RAY_YES ? with : without);
@@ -202,7 +214,8 @@ void ray_doctor_tracing(struct ray_doctor *d)
 	check_feature(d, "BTF", m->btf ? RAY_YES : RAY_NO, "the kernel describes its own types",
 		      "/sys/kernel/btf/vmlinux is missing or cannot be read", "a kernel with CONFIG_DEBUG_INFO_BTF=y");
 	if (!m->tracefs[0]) {
-		check_feature(d, "tracefs", RAY_NO, "", "not mounted", "sudo mount -t tracefs tracefs /sys/kernel/tracing");
+		check_feature(d, "tracefs", RAY_NO, "", "not mounted",
+			      "sudo mount -t tracefs tracefs /sys/kernel/tracing");
 	} else if (!m->tracefs_readable) {
 		ray_report_add(d->report, "tracing", "tracefs", RAY_MARK_PART, "%s may not be read by you", m->tracefs);
 		ray_report_fix(d->report, "run as root");

@@ -107,15 +107,17 @@ static void report_patient(struct ray_doctor *d, const struct ray_patient *p)
 		if (p->remedy[0])
 			ray_report_fix(d->report, "%s", p->remedy);
 	} else if (p->unnamed) {
-		ray_report_add(d->report, "nodes", name, RAY_MARK_PART, "node %s, V8 %s: JavaScript cannot be named: %s", version,
-			       v8, p->unnamed);
+		ray_report_add(d->report, "nodes", name, RAY_MARK_PART,
+			       "node %s, V8 %s: JavaScript cannot be named: %s", version, v8, p->unnamed);
 	} else if (p->is_new) {
 		ray_report_add(d->report, "nodes", name, RAY_MARK_PART,
 			       "node %s, V8 %s: newer than any V8 that is known; what its own symbols do not say is "
-			       "taken from the newest known one, and checked", version, v8);
+			       "taken from the newest known one, and checked",
+			       version, v8);
 	} else if (p->node.stripped) {
 		ray_report_add(d->report, "nodes", name, RAY_MARK_PART,
-			       "node %s, V8 %s: stripped; JavaScript is named, node's own inner functions are not", version, v8);
+			       "node %s, V8 %s: stripped; JavaScript is named, node's own inner functions are not",
+			       version, v8);
 		ray_report_fix(d->report, "debug symbols of that build, or a node from nodejs.org");
 	} else if (!p->has_workers) {
 		ray_report_add(d->report, "nodes", name, RAY_MARK_PART,
@@ -132,8 +134,9 @@ void ray_doctor_nodes(struct ray_doctor *d)
 	if (!d->patients.n)
 		ray_report_add(d->report, "nodes", "none", RAY_MARK_OK, "no node runs that you may look at");
 	if (d->unreadable) {
-		ray_report_add(d->report, "nodes", "others", RAY_MARK_PART, "%zu process%s of other users could not be examined",
-			       d->unreadable, d->unreadable == 1 ? "" : "es");
+		ray_report_add(d->report, "nodes", "others", RAY_MARK_PART,
+			       "%zu process%s of other users could not be examined", d->unreadable,
+			       d->unreadable == 1 ? "" : "es");
 		if (d->machine.uid)
 			ray_report_fix(d->report, "sudo noderay doctor");
 	}
@@ -147,8 +150,8 @@ static const struct {
 	enum need need;
 	bool reads_cores;
 } needs[] = {
-	{ "ps", NEED_LIST, false },	{ "stack", NEED_PTRACE, true }, { "maps", NEED_MEMORY, true },
-	{ "files", NEED_MEMORY, true }, { "env", NEED_MEMORY, true },	{ "args", NEED_MEMORY, true },
+	{ "ps", NEED_LIST, false },	{ "stack", NEED_PTRACE, true },	   { "maps", NEED_MEMORY, true },
+	{ "files", NEED_MEMORY, true }, { "env", NEED_MEMORY, true },	   { "args", NEED_MEMORY, true },
 	{ "core", NEED_PTRACE, false }, { "doctor", NEED_NOTHING, false },
 };
 
@@ -192,12 +195,13 @@ static void judge_live(struct ray_doctor *d, const char *verb, enum need need, b
 			       "does not work on running nodes: see rights and nodes above%s", cores);
 		fix_by_root(d, verb);
 	} else if (d->open < d->patients.n) {
-		ray_report_add(d->report, "verbs", verb, RAY_MARK_PART, "works on %zu of %zu nodes: see nodes above%s", d->open,
-			       d->patients.n, cores);
+		ray_report_add(d->report, "verbs", verb, RAY_MARK_PART, "works on %zu of %zu nodes: see nodes above%s",
+			       d->open, d->patients.n, cores);
 		fix_by_root(d, verb);
 	} else if (!strcmp(verb, "stack") && count_unnamed(d)) {
-		ray_report_add(d->report, "verbs", verb, RAY_MARK_PART, "works; JavaScript of %zu of %zu nodes cannot be named",
-			       count_unnamed(d), d->patients.n);
+		ray_report_add(d->report, "verbs", verb, RAY_MARK_PART,
+			       "works; JavaScript of %zu of %zu nodes cannot be named", count_unnamed(d),
+			       d->patients.n);
 	} else if (!strcmp(verb, "stack") && d->machine.perf != RAY_YES) {
 		ray_report_add(d->report, "verbs", verb, RAY_MARK_PART,
 			       "works; --nonblocking cannot see threads that run: see perf events above");

@@ -28,10 +28,10 @@ struct list {
 };
 
 static const struct ray_column columns[] = {
-	{ "PID", RAY_ALIGN_RIGHT, RAY_CUT_NEVER, 0 },	 { "NODE", RAY_ALIGN_LEFT, RAY_CUT_NEVER, 0 },
-	{ "V8", RAY_ALIGN_LEFT, RAY_CUT_NEVER, 0 },	 { "USER", RAY_ALIGN_LEFT, RAY_CUT_END, 6 },
-	{ "UP", RAY_ALIGN_RIGHT, RAY_CUT_NEVER, 0 },	 { "RSS", RAY_ALIGN_RIGHT, RAY_CUT_NEVER, 0 },
-	{ "THR", RAY_ALIGN_RIGHT, RAY_CUT_NEVER, 0 },	 { "WRK", RAY_ALIGN_RIGHT, RAY_CUT_NEVER, 0 },
+	{ "PID", RAY_ALIGN_RIGHT, RAY_CUT_NEVER, 0 },	  { "NODE", RAY_ALIGN_LEFT, RAY_CUT_NEVER, 0 },
+	{ "V8", RAY_ALIGN_LEFT, RAY_CUT_NEVER, 0 },	  { "USER", RAY_ALIGN_LEFT, RAY_CUT_END, 6 },
+	{ "UP", RAY_ALIGN_RIGHT, RAY_CUT_NEVER, 0 },	  { "RSS", RAY_ALIGN_RIGHT, RAY_CUT_NEVER, 0 },
+	{ "THR", RAY_ALIGN_RIGHT, RAY_CUT_NEVER, 0 },	  { "WRK", RAY_ALIGN_RIGHT, RAY_CUT_NEVER, 0 },
 	{ "CONTAINER", RAY_ALIGN_LEFT, RAY_CUT_END, 12 }, { "SCRIPT", RAY_ALIGN_LEFT, RAY_CUT_START, 8 },
 };
 
@@ -146,7 +146,8 @@ static void print_notes(const struct list *list)
 		fprintf(stderr, "noderay: %zu process%s of other users could not be examined; run as root to see %s\n",
 			list->unreadable, list->unreadable == 1 ? "" : "es", list->unreadable == 1 ? "it" : "them");
 	else if (list->unreadable)
-		fprintf(stderr, "noderay: %zu process%s could not be examined: more rights are needed than root has here\n",
+		fprintf(stderr,
+			"noderay: %zu process%s could not be examined: more rights are needed than root has here\n",
 			list->unreadable, list->unreadable == 1 ? "" : "es");
 }
 
@@ -172,9 +173,12 @@ static struct ray_error *print_table(const struct list *list)
 		else
 			ray_table_add(t, "?");
 		ray_table_add(t, container_name(&row->about));
-		ray_table_add(t, script_text(row, list->arena));
+		/* The end of a path tells most, and the beginning of anything else. */
+		ray_table_add_cut(t, script_text(row, list->arena),
+				  row->script.kind == RAY_SCRIPT_FILE ? RAY_CUT_START : RAY_CUT_END);
 	}
-	if (list->rows.n && !ray_table_print(t, &(struct ray_table_print){ .width = ray_view_width(stdout), .gap = 1 }, stdout))
+	if (list->rows.n &&
+	    !ray_table_print(t, &(struct ray_table_print){ .width = ray_view_width(stdout), .gap = 1 }, stdout))
 		return &ray_enomem;
 	return NULL;
 }
@@ -234,8 +238,9 @@ static struct ray_error *print_details(const struct list *list)
 
 		if (!t)
 			return &ray_enomem;
-		printf("%s%d: node %s, V8 %s%s\n", i ? "\n" : "", row->about.pid, row->node.version[0] ? row->node.version : "?",
-		       row->node.v8_text[0] ? row->node.v8_text : "?", row->node.stripped ? ", stripped" : "");
+		printf("%s%d: node %s, V8 %s%s\n", i ? "\n" : "", row->about.pid,
+		       row->node.version[0] ? row->node.version : "?", row->node.v8_text[0] ? row->node.v8_text : "?",
+		       row->node.stripped ? ", stripped" : "");
 		add_detail(t, "script", script_text(row, list->arena));
 		add_detail(t, "options", joined_options(row, list->arena));
 		add_detail(t, "cwd", row->about.cwd);
@@ -264,8 +269,9 @@ static json_t *container_json(const struct ray_about *a)
 {
 	if (!a->in_container)
 		return json_null();
-	return json_pack("{s:o,s:o,s:o}", "id", ray_json_text(a->container.id), "name", ray_json_text(a->container.name),
-			 "runtime", a->container.runtime[0] ? ray_json_text(a->container.runtime) : json_null());
+	return json_pack("{s:o,s:o,s:o}", "id", ray_json_text(a->container.id), "name",
+			 ray_json_text(a->container.name), "runtime",
+			 a->container.runtime[0] ? ray_json_text(a->container.runtime) : json_null());
 }
 
 static json_t *text_or_null(const char *text)
@@ -327,9 +333,12 @@ static const struct ray_option options[] = {
 };
 
 static const char *const examples[] = {
-	"noderay ps", "every node on the machine",
-	"noderay ps -v", "with all that is known of each",
-	"noderay ps --json | jq .pid", "their pids, for a script",
+	"noderay ps",
+	"every node on the machine",
+	"noderay ps -v",
+	"with all that is known of each",
+	"noderay ps --json | jq .pid",
+	"their pids, for a script",
 	NULL,
 };
 

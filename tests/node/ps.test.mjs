@@ -222,6 +222,44 @@ test('a node in its own pid namespace and root directory is seen from outside', 
 	}
 });
 
+// Where control groups can be made: a mount of either version, or nothing.
+function groupRoot() {
+	const mounts = fs.readFileSync('/proc/mounts', 'utf8').split('\n').map((line) => line.split(' '));
+	for (const type of ['cgroup2', 'cgroup'])
+		for (const [, where, kind, options] of mounts) if (kind === type && !/cpuset/.test(options)) return where;
+	return null;
+}
+
+test('a container is told by its control group', { skip: !isRoot && 'needs root' }, async (t) => {
+	const id = 'c0ffee'.repeat(10) + 'abcd';
+	const group = path.join(groupRoot() ?? '/nowhere', `docker-${id}.scope`);
+	const target = await start(node(22), 'park.js');
+	try {
+		fs.mkdirSync(group);
+		fs.writeFileSync(path.join(group, 'cgroup.procs'), String(target.pid));
+	} catch (error) {
+		await target.stop();
+		fs.rmSync(group, { recursive: true, force: true });
+		return t.skip(`control groups cannot be made here: ${error.code}`);
+	}
+	try {
+		const row = await rowOf(target.pid);
+		assert.deepEqual(row.container, { id, name: id.slice(0, 12), runtime: 'docker' });
+		assert.ok(row.cgroup.endsWith(`/docker-${id}.scope`));
+		const { stdout } = await noderay(['ps'], { env: { COLUMNS: '80' } });
+		assert.match(stdout, new RegExp(`^ *${target.pid} .* ${id.slice(0, 12)} \\S+$`, 'm'));
+	} finally {
+		await target.stop();
+		for (let i = 0; i < 100 && fs.existsSync(group); i++) {
+			try {
+				fs.rmdirSync(group);
+			} catch {
+				await new Promise((resolve) => setTimeout(resolve, 20)); // the kernel is not done with it yet
+			}
+		}
+	}
+});
+
 // ------------------------------------------------------------------ rights
 
 test('a user sees their own nodes, and how many processes are hidden', { skip: !isRoot && 'needs root' }, async () => {
