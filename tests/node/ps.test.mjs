@@ -222,6 +222,31 @@ test('a node in its own pid namespace and root directory is seen from outside', 
 	}
 });
 
+// A pid namespace is a machine of its own: the nodes of other tests are not in it.
+async function alone(count, ...args) {
+	const script = `for i in $(seq ${count}); do "$0" -e 'console.log(1); setInterval(() => {}, 1000)' | read x & done
+		for i in $(seq 100); do [ $("$1" ps --json 2>/dev/null | grep -c workers.:0) = ${count} ] && break; sleep 0.1; done
+		shift; "$@"`;
+	return await run('/usr/bin/unshare', ['-pfm', '--mount-proc', '--kill-child', 'bash', '-c', script, node(22).path, binary, binary, ...args]);
+}
+
+test('without a target the only node is meant', { skip: !isRoot && 'needs root' }, async () => {
+	const none = await alone(0, 'args');
+	assert.equal(none.code, 4, none.stderr);
+	assert.match(none.stderr, /^noderay: no node runs on this machine$/m);
+	const one = await alone(1, 'args');
+	assert.equal(one.code, 0, one.stderr);
+	assert.match(one.stdout, /setInterval/);
+	const two = await alone(2, 'args');
+	assert.equal(two.code, 2);
+	assert.match(two.stderr, /^noderay: which of 2 nodes\? \d+, \d+$/m);
+	assert.match(two.stderr, /noderay ps/);
+	const list = await alone(0, 'ps');
+	assert.equal(list.code, 0);
+	assert.equal(list.stdout, '');
+	assert.match(list.stderr, /no node found/);
+});
+
 // Where control groups can be made: a mount of either version, or nothing.
 function groupRoot() {
 	const mounts = fs.readFileSync('/proc/mounts', 'utf8').split('\n').map((line) => line.split(' '));
