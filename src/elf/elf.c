@@ -15,7 +15,7 @@
 #include "elf/notes.h"
 
 /* Only cores have more; a damaged file must not make us search thousands for every symbol. */
-enum { SEGMENTS_MAX = 1024 };
+enum { SEGMENTS_MAX = 128 };
 
 static const struct {
 	uint16_t machine;

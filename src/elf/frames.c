@@ -35,6 +35,7 @@ enum {
 	TABLE_ENCODING = DW_EH_PE_datarel | DW_EH_PE_sdata4,
 	TABLE_ENTRY = 8,
 	AUGMENTATION_MAX = 16, /* "zPLRS" and its NUL are the most in use */
+	PROGRAM_MAX = 1 << 20, /* bytes; real ones have up to some thousand */
 };
 
 uint64_t ray_unwinder_vaddr(const struct ray_unwinder *u, const uint8_t *at)
@@ -194,7 +195,8 @@ static bool read_fde(const struct ray_unwinder *u, const struct entry *e, struct
 		ray_cursor_skip(&c, ray_cursor_uleb(&c));
 	ret->program = c.at;
 	ret->program_end = c.end;
-	return !c.bad && ret->end > ret->start;
+	return !c.bad && ret->end > ret->start && c.end - c.at <= PROGRAM_MAX &&
+	       ret->initial_end - ret->initial <= PROGRAM_MAX;
 }
 
 static int32_t table_word(const struct ray_unwinder *u, size_t entry, size_t which)

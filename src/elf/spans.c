@@ -8,8 +8,9 @@
 
 #include "elf/impl.h"
 
-/* How far back a lookup goes for a span that encloses the nearest ones. */
-enum { BACK_MAX = 1024 };
+/* How far back a lookup goes for a span that encloses the nearest ones, and how much of a name it measures:
+ * bounds for damaged tables only. */
+enum { BACK_MAX = 1024, NAME_LENGTH_MAX = 4096 };
 
 static bool is_code_or_data(const Elf64_Sym *s)
 {
@@ -183,9 +184,10 @@ static void index_spans(struct ray_elf *e)
 	free(sorted == c.spans ? spare : c.spans);
 }
 
+/* One, two, or more all count as two. */
 static int underscores(const char *name)
 {
-	return (int)strspn(name, "_");
+	return name[0] != '_' ? 0 : name[1] != '_' ? 1 : 2;
 }
 
 struct candidate {
@@ -208,7 +210,7 @@ static bool is_better(const struct candidate *a, const struct candidate *b)
 		return b_local;
 	if (underscores(a->name) != underscores(b->name))
 		return underscores(a->name) < underscores(b->name);
-	return strlen(a->name) < strlen(b->name);
+	return strnlen(a->name, NAME_LENGTH_MAX) < strnlen(b->name, NAME_LENGTH_MAX);
 }
 
 /* How many spans start at or before vaddr. */

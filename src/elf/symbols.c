@@ -7,7 +7,8 @@
 
 #include "elf/impl.h"
 
-enum { COUNT_MAX = (1 << 30) - 1 };
+/* Longer names are not indexed: a damaged table could make all of them megabytes long. */
+enum { COUNT_MAX = (1 << 30) - 1, NAME_LENGTH_MAX = 4096 };
 
 bool ray_symbols_init(struct ray_elf *e, const uint8_t *entries, size_t count, const char *names, size_t names_size,
 		      struct ray_symbols *ret)
@@ -165,9 +166,8 @@ void ray_elf_each_symbol(struct ray_elf *e, bool (*each)(const struct ray_symbol
 }
 
 /* Eight bytes a step: node 26 has 19 MB of names. */
-static uint32_t hash_name(const char *name)
+static uint32_t hash_name(const char *name, size_t length)
 {
-	size_t length = strlen(name);
 	uint64_t h = length * 0x9e3779b97f4a7c15u, chunk;
 
 	for (; length >= 8; length -= 8, name += 8) {
@@ -185,7 +185,7 @@ static uint32_t hash_name(const char *name)
  * there, which only names made to collide bring about. */
 static struct ray_name_slot *find_slot(const struct ray_elf *e, const char *name, uint32_t hash)
 {
-	enum { PROBES_MAX = 1024 };
+	enum { PROBES_MAX = 128 };
 	const struct ray_symbols *t = &e->symtab;
 	Elf64_Sym s;
 
@@ -205,8 +205,9 @@ static struct ray_name_slot *find_slot(const struct ray_elf *e, const char *name
 static void add_name(struct ray_elf *e, size_t index, const Elf64_Sym *s)
 {
 	const char *name = ray_symbols_name(&e->symtab, s);
-	uint32_t hash = hash_name(name);
-	struct ray_name_slot *slot = find_slot(e, name, hash);
+	size_t length = strnlen(name, NAME_LENGTH_MAX);
+	uint32_t hash = hash_name(name, length);
+	struct ray_name_slot *slot = length < NAME_LENGTH_MAX ? find_slot(e, name, hash) : NULL;
 	Elf64_Sym other;
 
 	if (!slot)
@@ -253,7 +254,7 @@ bool ray_elf_find_symbol(struct ray_elf *e, const char *name, struct ray_symbol 
 		return true;
 	load_static(e);
 	index_names(e);
-	slot = e->name_slots ? find_slot(e, name, hash_name(name)) : NULL;
+	slot = e->name_slots ? find_slot(e, name, hash_name(name, strlen(name))) : NULL;
 	if (!slot || !slot->index_plus_1)
 		return false;
 	ray_symbols_entry(&e->symtab, slot->index_plus_1 - 1, &s);
