@@ -54,7 +54,10 @@ static void check_pattern(struct ray_doctor *d)
 	const char *pattern = m->core_pattern;
 	bool own_name = strstr(pattern, "%p") || strstr(pattern, "%P") || strstr(pattern, "%t") || m->core_uses_pid > 0;
 
-	if (pattern[0] == '|') {
+	if (m->core_uses_pid == RAY_UNKNOWN && !pattern[0]) {
+		ray_report_add(d->report, "cores", "core_pattern", RAY_MARK_PART, "cannot be read");
+		ray_report_fix(d->report, "look on the host: sysctl kernel.core_pattern");
+	} else if (pattern[0] == '|') {
 		check_pipe(d, pattern + 1 + strspn(pattern + 1, " "));
 	} else if (!pattern[0] && m->core_uses_pid <= 0) {
 		ray_report_add(d->report, "cores", "core_pattern", RAY_MARK_NO, "empty: a crash leaves no core");

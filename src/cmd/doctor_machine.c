@@ -28,6 +28,15 @@ static bool has(const struct ray_doctor *d, int capability)
 
 static const char *setcap_command = "sudo setcap cap_sys_ptrace,cap_bpf,cap_perfmon+ep $(which noderay)";
 
+/* "kernel.kptr_restrict is 1". */
+static const char *setting(struct ray_doctor *d, const char *name, int value)
+{
+	const char *text = value == RAY_UNKNOWN ? ray_arena_printf(d->arena, "%s is not known", name) :
+						  ray_arena_printf(d->arena, "%s is %d", name, value);
+
+	return text ? text : name;
+}
+
 static void check_container(struct ray_doctor *d)
 {
 	const struct ray_machine *m = &d->machine;
@@ -129,17 +138,16 @@ static void check_ptrace(struct ray_doctor *d)
 static void check_perf(struct ray_doctor *d)
 {
 	const struct ray_machine *m = &d->machine;
+	const char *paranoid = setting(d, "kernel.perf_event_paranoid", m->paranoid);
 
 	if (m->perf == RAY_YES) {
-		ray_report_add(d->report, "rights", "perf events", RAY_MARK_OK,
-			       "kernel.perf_event_paranoid is %d: one may sample %s", m->paranoid,
+		ray_report_add(d->report, "rights", "perf events", RAY_MARK_OK, "%s: one may sample %s", paranoid,
 			       m->paranoid < 1 || has(d, PERFMON) ? "the machine" : "one's own processes");
 		return;
 	}
 	ray_report_add(d->report, "rights", "perf events", RAY_MARK_PART,
-		       "perf_event_open(2) is refused (kernel.perf_event_paranoid is %d): threads that run "
-		       "cannot be sampled without a pause",
-		       m->paranoid);
+		       "perf_event_open(2) is refused (%s): threads that run cannot be sampled without a pause",
+		       paranoid);
 	if (m->paranoid > 2)
 		ray_report_fix(d->report, "sudo sysctl kernel.perf_event_paranoid=2");
 	else
@@ -173,17 +181,17 @@ void ray_doctor_rights(struct ray_doctor *d)
 static void check_bpf(struct ray_doctor *d)
 {
 	const struct ray_machine *m = &d->machine;
+	const char *others = setting(d, "kernel.unprivileged_bpf_disabled", m->unprivileged_bpf);
 
 	if (m->bpf == RAY_YES) {
-		ray_report_add(d->report, "tracing", "BPF", RAY_MARK_OK, "programs can be loaded%s",
-			       m->jit > 0 ? ", and are compiled (JIT)" : "");
+		ray_report_add(d->report, "tracing", "BPF", RAY_MARK_OK, "programs can be loaded%s (%s)",
+			       m->jit > 0 ? " and are compiled" : "", others);
 	} else if (m->bpf == RAY_NO) {
 		ray_report_add(d->report, "tracing", "BPF", RAY_MARK_NO, "this kernel does not load BPF programs");
 		ray_report_fix(d->report, "a kernel with CONFIG_BPF_SYSCALL=y and CONFIG_BPF_EVENTS=y");
 	} else {
-		ray_report_add(d->report, "tracing", "BPF", RAY_MARK_PART,
-			       "needs cap_bpf and cap_perfmon (kernel.unprivileged_bpf_disabled is %d)",
-			       m->unprivileged_bpf);
+		ray_report_add(d->report, "tracing", "BPF", RAY_MARK_PART, "needs cap_bpf and cap_perfmon (%s)",
+			       others);
 		ray_report_fix(d->report, "%s", setcap_command);
 	}
 	if (m->jit == 0) {

@@ -209,8 +209,12 @@ struct ray_error *ray_node_list(int **ret, size_t *count_ret, size_t *unreadable
 	DIR *d = opendir("/proc");
 	struct dirent *entry;
 
-	if (!d)
-		return ray_error_errno(RAY_FAILED, errno, "/proc");
+	if (!d || access("/proc/self/stat", R_OK)) {
+		if (d)
+			closedir(d);
+		return ray_error_remedy(ray_error_new(RAY_FAILED, "/proc is not there, or not the kernel's"),
+					"mount -t proc proc /proc");
+	}
 	while ((entry = readdir(d)))
 		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
 			judge_process(&s, atoi(entry->d_name));

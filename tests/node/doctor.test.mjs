@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { execFileSync } from 'node:child_process';
-import { binary, nodes, node, start, noderay, jsonLines, tmp, isRoot } from './lib.mjs';
+import { binary, nodes, node, start, run, noderay, jsonLines, tmp, isRoot } from './lib.mjs';
 import { memoryDenied } from './denied.mjs';
 
 const targets = new Map();
@@ -137,6 +137,16 @@ test('inside a pid namespace it says that it does not see the rest', { skip: !is
 	assert.equal(f.mark, 'part');
 	assert.match(f.text, /only its own processes/);
 	assert.match(f.fix, /--pid=host/);
+});
+
+test('without /proc nothing works, and it fails', { skip: !isRoot && 'needs root' }, async () => {
+	for (const verb of ['doctor', 'ps']) {
+		const { code, stdout, stderr } = await run('/usr/bin/unshare', ['-m', 'sh', '-c', 'mount -t tmpfs none /proc && exec "$0" "$1"', binary, verb]);
+		assert.equal(code, 1);
+		assert.equal(stdout, '');
+		assert.match(stderr, /\/proc is not there/);
+		assert.match(stderr, /mount -t proc/);
+	}
 });
 
 test('wrong arguments are told', async () => {
