@@ -95,7 +95,7 @@ void ray_help_verb(const struct ray_verb *verb)
 	       verb->operands ? verb->operands : "");
 	if (verb->operands && strstr(verb->operands, "TARGET"))
 		puts("\nTARGET is a process (PID, /proc/PID), one of its threads (PID/TID) or a core\n"
-		     "file (zstd, lz4 or gzip if compressed). Without it: the only node there is.");
+		     "file (zstd, lz4, gzip or xz if compressed). Without it: the only node there is.");
 	print_options(verb);
 	print_examples(verb->examples);
 	if (verb->alias)

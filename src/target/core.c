@@ -127,7 +127,7 @@ static struct ray_error *unpack(struct ray_target *t, const char *path, enum ray
 	struct ray_error *err;
 	int unpacked = -1;
 
-	if (packing > RAY_PACKED_GZIP)
+	if (packing > RAY_PACKED_XZ)
 		return ray_error_remedy(ray_error_new(RAY_UNREADABLE, "is packed with %s, which noderay cannot read",
 						      ray_packing_name(packing)),
 					"unpack it first");

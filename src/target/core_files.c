@@ -252,8 +252,10 @@ static struct ray_error *check_options(struct ray_target *t)
 	struct stat st;
 	int fd;
 
-	if (t->sysroot && (stat(t->sysroot, &st) || !S_ISDIR(st.st_mode)))
-		return ray_error_errno(RAY_FAILED, S_ISDIR(st.st_mode) ? errno : ENOTDIR, "--sysroot %s", t->sysroot);
+	if (t->sysroot && stat(t->sysroot, &st))
+		return ray_error_errno(RAY_FAILED, errno, "--sysroot %s", t->sysroot);
+	if (t->sysroot && !S_ISDIR(st.st_mode))
+		return ray_error_errno(RAY_FAILED, ENOTDIR, "--sysroot %s", t->sysroot);
 	if (!t->exe_override)
 		return NULL;
 	fd = open_file(AT_FDCWD, t->exe_override, 0);

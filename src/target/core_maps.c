@@ -196,7 +196,7 @@ static void apply_note(struct ray_target *t, const struct ray_smaps *note)
 		if (!row)
 			continue;
 		map->shared = row->mode[3] == 's';
-		name = row->name[0] == '[' && !map->path[0] ? ray_arena_strdup(t->arena, row->name) : NULL;
+		name = row->name[0] && !map->path[0] ? ray_arena_strdup(t->arena, row->name) : NULL;
 		if (name)
 			map->path = name;
 	}

@@ -281,31 +281,55 @@ static int compare_tids(const void *a, const void *b)
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
-/* noderay's own note: [{"tid": 1, "name": "node", "state": "S"}, ...]. */
-static void name_threads(struct ray_target *t, const json_t *list)
+static const char *text_of(const json_t *entry, const char *key)
 {
-	size_t index;
+	return json_string_value(json_object_get(entry, key));
+}
+
+/* A thread that was there, but whose registers could not be had when the core was written. */
+static struct ray_error *add_bare_thread(struct ray_target *t, const json_t *entry, int tid)
+{
+	const char *note = text_of(entry, "note");
+	struct ray_thread thread = { .tid = tid, .state = '?' };
+
+	thread.note = ray_arena_strdup(t->arena, note ? note : "the core has no registers of it");
+	return thread.note && ray_vec_push(&t->threads, thread) ? NULL : &ray_enomem;
+}
+
+/* noderay's own note: [{"tid": 1, "name": "node", "state": "S", "note": "..."}, ...]. */
+static struct ray_error *name_threads(struct ray_target *t, const json_t *list)
+{
+	size_t known = t->threads.n, index;
+	struct ray_error *err = NULL;
 	json_t *entry;
 
-	qsort(t->threads.at, t->threads.n, sizeof(*t->threads.at), compare_tids);
+	if (known)
+		qsort(t->threads.at, known, sizeof(*t->threads.at), compare_tids);
 	json_array_foreach(list, index, entry)
 	{
-		const char *name = json_string_value(json_object_get(entry, "name"));
-		const char *state = json_string_value(json_object_get(entry, "state"));
+		const char *name = text_of(entry, "name"), *state = text_of(entry, "state");
 		struct ray_thread key = { .tid = (int)json_integer_value(json_object_get(entry, "tid")) }, *thread;
 
-		thread = bsearch(&key, t->threads.at, t->threads.n, sizeof(key), compare_tids);
+		thread = known ? bsearch(&key, t->threads.at, known, sizeof(key), compare_tids) : NULL;
+		if (!thread && key.tid > 0) {
+			err = add_bare_thread(t, entry, key.tid);
+			thread = err ? NULL : &t->threads.at[t->threads.n - 1];
+		}
+		if (err)
+			return err;
 		if (thread && name)
 			snprintf(thread->name, sizeof(thread->name), "%s", name);
 		if (thread && state && state[0])
 			thread->state = state[0];
 	}
+	return NULL;
 }
 
 struct ray_error *core_load_threads(struct ray_target *t)
 {
 	const struct core *c = core_of(t);
 	const char *note = t->ops->note(t, "threads");
+	struct ray_error *err;
 	json_t *list;
 
 	for (size_t i = 0; i < c->threads.n; i++) {
@@ -315,10 +339,8 @@ struct ray_error *core_load_threads(struct ray_target *t)
 		if (!ray_vec_push(&t->threads, c->threads.at[i]))
 			return &ray_enomem;
 	}
-	list = note && t->threads.n ? json_loads(note, 0, NULL) : NULL;
-	if (list) {
-		name_threads(t, list);
-		json_decref(list);
-	}
-	return NULL;
+	list = note ? json_loads(note, 0, NULL) : NULL;
+	err = list ? name_threads(t, list) : NULL;
+	json_decref(list);
+	return err;
 }

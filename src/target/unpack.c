@@ -6,11 +6,15 @@
 
 #include <errno.h>
 #include <lz4frame.h>
+#include <lzma.h>
 #include <string.h>
 #include <zlib.h>
 #include <zstd.h>
 
-enum { INPUT = 1 << 17 };
+enum {
+	INPUT = 1 << 17,
+	XZ_MEMORY = 128 << 20, /* xz -9 takes 65 MiB */
+};
 
 enum step { STEP_ON, STEP_FRAME_END, STEP_BAD };
 
@@ -21,7 +25,8 @@ struct ray_unpacker {
 	ZSTD_DStream *zstd;
 	LZ4F_dctx *lz4;
 	z_stream gzip;
-	bool has_gzip;
+	lzma_stream xz;
+	bool has_gzip, has_xz;
 	bool in_frame;
 	bool ended;
 	uint64_t consumed;
@@ -118,6 +123,29 @@ static enum step step_gzip(struct ray_unpacker *u, unsigned char *out, size_t si
 	return STEP_BAD;
 }
 
+/* liblzma goes on to the next stream by itself and ends only when it is told that there is no more. */
+static enum step step_xz(struct ray_unpacker *u, unsigned char *out, size_t size, size_t *made)
+{
+	bool at_end = u->at == u->filled;
+	lzma_ret rc;
+
+	u->xz.next_in = u->input + u->at;
+	u->xz.avail_in = u->filled - u->at;
+	u->xz.next_out = out;
+	u->xz.avail_out = size;
+	rc = lzma_code(&u->xz, at_end ? LZMA_FINISH : LZMA_RUN);
+	u->at = u->filled - u->xz.avail_in;
+	*made = size - u->xz.avail_out;
+	if (rc == LZMA_OK || rc == LZMA_BUF_ERROR)
+		return STEP_ON;
+	if (rc == LZMA_STREAM_END) {
+		u->ended = true;
+		return STEP_FRAME_END;
+	}
+	say(u, rc == LZMA_MEMLIMIT_ERROR ? "it needs too much memory" : "the data is corrupt");
+	return STEP_BAD;
+}
+
 static bool fill(struct ray_unpacker *u)
 {
 	ssize_t n;
@@ -151,6 +179,10 @@ static struct ray_error *start(struct ray_unpacker *u)
 		u->step = step_gzip;
 		u->has_gzip = inflateInit2(&u->gzip, 15 + 16) == Z_OK; /* 16: a gzip header is expected */
 		return u->has_gzip ? NULL : &ray_enomem;
+	case RAY_PACKED_XZ:
+		u->step = step_xz;
+		u->has_xz = lzma_stream_decoder(&u->xz, XZ_MEMORY, LZMA_CONCATENATED) == LZMA_OK;
+		return u->has_xz ? NULL : &ray_enomem;
 	default:
 		return ray_error_new(RAY_UNREADABLE, "noderay cannot unpack %s", ray_packing_name(u->packing));
 	}
@@ -180,6 +212,8 @@ void ray_unpacker_free(struct ray_unpacker *u)
 	LZ4F_freeDecompressionContext(u->lz4);
 	if (u->has_gzip)
 		inflateEnd(&u->gzip);
+	if (u->has_xz)
+		lzma_end(&u->xz);
 	free(u);
 }
 
@@ -211,7 +245,8 @@ size_t ray_unpacker_read(struct ray_unpacker *u, void *buffer, size_t size)
 	size_t done = 0, made;
 
 	while (done < size && !u->ended) {
-		u->ended = !step(u, out + done, size - done, &made);
+		if (!step(u, out + done, size - done, &made))
+			u->ended = true;
 		done += made;
 	}
 	return done;

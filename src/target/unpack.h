@@ -1,4 +1,4 @@
-/* unpack.h - zstd, lz4 and gzip files as a stream of bytes.
+/* unpack.h - zstd, lz4, gzip and xz files as a stream of bytes.
  * SPDX-License-Identifier: MIT
  *
  * Told by their first bytes, never by name. Foreign bytes: a stream that is cut or damaged gives what
@@ -17,8 +17,8 @@ enum ray_packing {
 	RAY_PACKED_ZSTD,
 	RAY_PACKED_LZ4,
 	RAY_PACKED_GZIP,
-	/* Recognised, so that the message can name the tool; not read. */
 	RAY_PACKED_XZ,
+	/* Recognised, so that the message can name the tool; not read. */
 	RAY_PACKED_BZIP2,
 	RAY_PACKED_LZ4_LEGACY,
 };

@@ -228,7 +228,8 @@ static void own_notes_are_found_and_name_threads(void **state)
 
 	(void)state;
 	f.own_name = "threads";
-	f.own_text = "[{\"tid\":4712,\"name\":\"libuv-worker\",\"state\":\"S\"},{\"tid\":1},7]";
+	f.own_text = "[{\"tid\":4712,\"name\":\"libuv-worker\",\"state\":\"S\"},{\"tid\":-1},7,"
+		     "{\"tid\":5000,\"name\":\"late\",\"note\":\"did not stop\"}]";
 	t = open_core(&f);
 	assert_string_equal(ray_target_note(t, "threads"), f.own_text);
 	assert_null(ray_target_note(t, "files"));
@@ -236,6 +237,10 @@ static void own_notes_are_found_and_name_threads(void **state)
 	assert_string_equal(threads[1].name, "libuv-worker");
 	assert_int_equal(threads[1].state, 'S');
 	assert_int_equal(threads[0].state, '?');
+	assert_int_equal(n, 4);
+	assert_int_equal(threads[3].tid, 5000);
+	assert_false(threads[3].has_registers);
+	assert_string_equal(threads[3].note, "did not stop");
 }
 
 static void own_note_on_mappings_names_them(void **state)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include <lz4frame.h>
+#include <lzma.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -45,12 +46,19 @@ static int free_plain(void **state)
 
 static size_t pack(enum ray_packing packing, const void *bytes, size_t size)
 {
+	size_t at = 0;
 	z_stream z = {
 		.next_in = (Bytef *)(uintptr_t)bytes, .avail_in = (uInt)size, .next_out = packed, .avail_out = 2 * PLAIN
 	};
 
 	if (packing == RAY_PACKED_ZSTD)
 		return ZSTD_compress(packed, 2 * PLAIN, bytes, size, 1);
+	if (packing == RAY_PACKED_XZ) {
+		assert_int_equal(
+			lzma_easy_buffer_encode(0, LZMA_CHECK_CRC32, NULL, bytes, size, packed, &at, 2 * PLAIN),
+			LZMA_OK);
+		return at;
+	}
 	if (packing == RAY_PACKED_LZ4)
 		return LZ4F_compressFrame(packed, 2 * PLAIN, bytes, size, NULL);
 	assert_int_equal(deflateInit2(&z, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
@@ -68,7 +76,7 @@ static int file_of(const void *bytes, size_t size, unsigned times)
 	return fd;
 }
 
-static const enum ray_packing all[] = { RAY_PACKED_ZSTD, RAY_PACKED_LZ4, RAY_PACKED_GZIP };
+static const enum ray_packing all[] = { RAY_PACKED_ZSTD, RAY_PACKED_LZ4, RAY_PACKED_GZIP, RAY_PACKED_XZ };
 
 static void packings_are_told_by_their_first_bytes(void **state)
 {
