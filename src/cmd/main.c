@@ -90,6 +90,8 @@ int main(int argc, char **argv)
 
 	ray_stdio_reserve();
 	ray_signals_install();
+	/* By lines also into a pipe: notes on stderr then stand between lines, and after what they speak of. */
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	/* Only for the width of characters: numbers and messages stay those of the C locale. */
 	if (!setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1)
 		setlocale(LC_CTYPE, "C.UTF-8");

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/statvfs.h>
 
 #include "base/interrupt.h"
 
@@ -46,6 +47,16 @@ static bool is_reader_gone(void)
 	return poll(&p, 1, 0) == 1 && (p.revents & (POLLERR | POLLHUP));
 }
 
+/* Why writing to stdout fails, asked anew, since stdio keeps no errno; 0 if it does not say. */
+static int write_error(void)
+{
+	struct statvfs disk;
+
+	if (write(STDOUT_FILENO, "", 0) < 0)
+		return errno;
+	return !fstatvfs(STDOUT_FILENO, &disk) && disk.f_blocks && !disk.f_bavail ? ENOSPC : 0;
+}
+
 struct ray_error *ray_stdio_finish(void)
 {
 	bool failed = ferror(stdout);
@@ -54,6 +65,8 @@ struct ray_error *ray_stdio_finish(void)
 	if (fflush(stdout)) {
 		failed = true;
 		errnum = errno;
+	} else if (failed) {
+		errnum = write_error();
 	}
 	if (!failed || errnum == EPIPE || is_reader_gone())
 		return NULL;

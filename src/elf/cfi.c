@@ -39,7 +39,8 @@ static void restore(struct machine *m, uint64_t reg)
 
 static void set_offset(struct machine *m, uint64_t reg, enum ray_cfi_kind kind, uint64_t factored)
 {
-	set_rule(m, reg, (struct ray_cfi_rule){ .kind = kind, .offset = (int64_t)(factored * (uint64_t)m->fde->data_align) });
+	set_rule(m, reg,
+		 (struct ray_cfi_rule){ .kind = kind, .offset = (int64_t)(factored * (uint64_t)m->fde->data_align) });
 }
 
 static struct ray_cfi_rule read_block(struct machine *m, enum ray_cfi_kind kind)

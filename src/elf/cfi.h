@@ -63,8 +63,9 @@ uint64_t ray_unwinder_vaddr(const struct ray_unwinder *u, const uint8_t *at);
 enum ray_unwind_result ray_cfi_find(struct ray_elf *e, uint64_t vaddr, struct ray_cfi_row *ret);
 
 /* Evaluates a DWARF expression; initial, if not NULL, is pushed first (the CFA). OK, FAULT or BAD. */
-enum ray_unwind_result ray_expr_run(const uint8_t *bytes, size_t size, const struct ray_unwind_regs *regs, uint64_t bias,
-				    const struct ray_reader *memory, const uint64_t *initial, uint64_t *ret);
+enum ray_unwind_result ray_expr_run(const uint8_t *bytes, size_t size, const struct ray_unwind_regs *regs,
+				    uint64_t bias, const struct ray_reader *memory, const uint64_t *initial,
+				    uint64_t *ret);
 
 struct ray_cursor;
 /* Reads an address in one of the encodings of .eh_frame; at is where c->at lies, as a vaddr. */

@@ -21,11 +21,21 @@ static const struct {
 	uint16_t machine;
 	const char *name;
 } machines[] = {
-	{ EM_386, "x86" },	     { EM_X86_64, "x86-64" },  { EM_ARM, "ARM" },
-	{ EM_AARCH64, "aarch64" },   { EM_RISCV, "RISC-V" },   { EM_PPC, "PowerPC" },
-	{ EM_PPC64, "PowerPC 64" },  { EM_S390, "s390" },      { EM_MIPS, "MIPS" },
-	{ EM_SPARC, "SPARC" },	     { EM_SPARCV9, "SPARC" },  { EM_IA_64, "Itanium" },
-	{ EM_LOONGARCH, "LoongArch" }, { EM_68K, "m68k" },     { EM_BPF, "BPF" },
+	{ EM_386, "x86" },
+	{ EM_X86_64, "x86-64" },
+	{ EM_ARM, "ARM" },
+	{ EM_AARCH64, "aarch64" },
+	{ EM_RISCV, "RISC-V" },
+	{ EM_PPC, "PowerPC" },
+	{ EM_PPC64, "PowerPC 64" },
+	{ EM_S390, "s390" },
+	{ EM_MIPS, "MIPS" },
+	{ EM_SPARC, "SPARC" },
+	{ EM_SPARCV9, "SPARC" },
+	{ EM_IA_64, "Itanium" },
+	{ EM_LOONGARCH, "LoongArch" },
+	{ EM_68K, "m68k" },
+	{ EM_BPF, "BPF" },
 };
 
 static const char *machine_name(uint16_t machine, char out[32])

@@ -28,7 +28,8 @@ RAY_MUST_USE struct ray_error *ray_elf_open(const char *path, struct ray_elf **r
 /* Takes the fd over, also on failure. name is for messages only. */
 RAY_MUST_USE struct ray_error *ray_elf_open_fd(int fd, const char *name, struct ray_elf **ret);
 /* An image that lies in memory, such as the vdso; copies it. */
-RAY_MUST_USE struct ray_error *ray_elf_open_image(const void *image, size_t size, const char *name, struct ray_elf **ret);
+RAY_MUST_USE struct ray_error *ray_elf_open_image(const void *image, size_t size, const char *name,
+						  struct ray_elf **ret);
 void ray_elf_close(struct ray_elf *e);
 RAY_DEFINE_AUTO(ray_elf, ray_elf_close)
 
@@ -57,7 +58,8 @@ size_t ray_elf_read_file(struct ray_elf *e, uint64_t offset, void *buffer, size_
 /* The whole file, mapped; for searches. */
 const void *ray_elf_bytes(struct ray_elf *e, size_t *size_ret);
 /* Section contents by name (".rodata"); false if there is none or it has no bytes. */
-bool ray_elf_section(struct ray_elf *e, const char *name, const void **bytes_ret, size_t *size_ret, uint64_t *vaddr_ret);
+bool ray_elf_section(struct ray_elf *e, const char *name, const void **bytes_ret, size_t *size_ret,
+		     uint64_t *vaddr_ret);
 bool ray_elf_offset_to_vaddr(struct ray_elf *e, uint64_t offset, uint64_t *ret);
 bool ray_elf_vaddr_to_offset(struct ray_elf *e, uint64_t vaddr, uint64_t *ret);
 /* Size of the TLS block, rounded up to its alignment; 0 if none. */

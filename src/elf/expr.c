@@ -278,8 +278,9 @@ static uint64_t run_binary(struct machine *m, uint8_t op)
 	}
 }
 
-enum ray_unwind_result ray_expr_run(const uint8_t *bytes, size_t size, const struct ray_unwind_regs *regs, uint64_t bias,
-				    const struct ray_reader *memory, const uint64_t *initial, uint64_t *ret)
+enum ray_unwind_result ray_expr_run(const uint8_t *bytes, size_t size, const struct ray_unwind_regs *regs,
+				    uint64_t bias, const struct ray_reader *memory, const uint64_t *initial,
+				    uint64_t *ret)
 {
 	struct machine m;
 	uint64_t value;

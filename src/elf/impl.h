@@ -29,7 +29,7 @@ struct ray_span {
 	uint64_t start;
 	uint32_t size; /* saturates */
 	uint32_t index : 30;
-	uint32_t table : 1; /* of ray_elf_tables() */
+	uint32_t table : 1;	  /* of ray_elf_tables() */
 	uint32_t is_function : 1; /* spares a look at the symbol while sorting */
 };
 
@@ -49,7 +49,7 @@ struct ray_unwinder;
 
 struct ray_elf {
 	char *name;
-	int fd; /* -1 for an image in memory */
+	int fd;			    /* -1 for an image in memory */
 	struct ray_mapping mapping; /* of the fd */
 	const uint8_t *bytes;
 	size_t size;

@@ -32,7 +32,8 @@ static bool is_mapping_symbol(const char *name)
 }
 
 /* Sorts by start, which spans from base to base + range: three passes for a whole node. */
-static struct ray_span *sort_spans(struct ray_span *spans, struct ray_span *spare, size_t n, uint64_t base, uint64_t range)
+static struct ray_span *sort_spans(struct ray_span *spans, struct ray_span *spare, size_t n, uint64_t base,
+				   uint64_t range)
 {
 	enum { BITS = 11, BUCKETS = 1 << BITS };
 
@@ -73,7 +74,8 @@ static uint64_t label_limit(const struct ray_symbols *t, const struct ray_elf *i
 }
 
 /* Gives labels their extent, from the last to the first. */
-static void size_labels(const struct ray_elf *e, const struct ray_symbols *const *tables, struct ray_span *spans, size_t n)
+static void size_labels(const struct ray_elf *e, const struct ray_symbols *const *tables, struct ray_span *spans,
+			size_t n)
 {
 	uint64_t next = UINT64_MAX, start = UINT64_MAX;
 	Elf64_Sym s;
@@ -149,8 +151,11 @@ static void collect(const struct ray_elf *e, const struct ray_symbols *t, unsign
 			continue;
 		if (e->machine == EM_AARCH64 && is_mapping_symbol(ray_symbols_name(t, &s)))
 			continue;
-		c->spans[c->n++] = (struct ray_span){ .start = s.st_value, .size = saturate(s.st_size), .index = i,
-						      .table = table, .is_function = is_function(&s) };
+		c->spans[c->n++] = (struct ray_span){ .start = s.st_value,
+						      .size = saturate(s.st_size),
+						      .index = i,
+						      .table = table,
+						      .is_function = is_function(&s) };
 		c->low = s.st_value < c->low ? s.st_value : c->low;
 		c->high = s.st_value > c->high ? s.st_value : c->high;
 	}
@@ -196,18 +201,21 @@ struct candidate {
 	const char *name;
 };
 
+static bool is_local(const struct candidate *c)
+{
+	return ELF64_ST_BIND(c->symbol.st_info) == STB_LOCAL;
+}
+
 /* Of two names for one place: a function, then one with a size, then a public one, then the one with
  * fewer underscores in front (poll, not __poll; libc's plain names are the weak ones), then the shorter. */
 static bool is_better(const struct candidate *a, const struct candidate *b)
 {
-	bool a_local = ELF64_ST_BIND(a->symbol.st_info) == STB_LOCAL, b_local = ELF64_ST_BIND(b->symbol.st_info) == STB_LOCAL;
-
 	if (a->span->is_function != b->span->is_function)
 		return a->span->is_function;
 	if (!a->symbol.st_size != !b->symbol.st_size)
 		return a->symbol.st_size != 0;
-	if (a_local != b_local)
-		return b_local;
+	if (is_local(a) != is_local(b))
+		return is_local(b);
 	if (underscores(a->name) != underscores(b->name))
 		return underscores(a->name) < underscores(b->name);
 	return strnlen(a->name, NAME_LENGTH_MAX) < strnlen(b->name, NAME_LENGTH_MAX);

@@ -42,7 +42,8 @@ static enum ray_unwind_result copy(const struct step *s, uint32_t reg, uint64_t 
 }
 
 /* RAY_UNWIND_END when the register is undefined. */
-static enum ray_unwind_result recover(const struct step *s, uint32_t reg, const struct ray_cfi_rule *rule, uint64_t *ret)
+static enum ray_unwind_result recover(const struct step *s, uint32_t reg, const struct ray_cfi_rule *rule,
+				      uint64_t *ret)
 {
 	enum ray_unwind_result result;
 	uint64_t address;
@@ -74,8 +75,9 @@ static enum ray_unwind_result recover(const struct step *s, uint32_t reg, const 
 	return RAY_UNWIND_END;
 }
 
-enum ray_unwind_result ray_unwind_step(struct ray_elf *e, uint64_t vaddr, uint64_t bias, const struct ray_reader *memory,
-				       struct ray_unwind_regs *regs, bool *is_signal_frame_ret)
+enum ray_unwind_result ray_unwind_step(struct ray_elf *e, uint64_t vaddr, uint64_t bias,
+				       const struct ray_reader *memory, struct ray_unwind_regs *regs,
+				       bool *is_signal_frame_ret)
 {
 	struct step s = { .bias = bias, .memory = memory, .regs = regs };
 	struct ray_unwind_regs caller = { 0 };

@@ -37,8 +37,9 @@ enum ray_unwind_result {
  * their value unless the tables say where they lie, others become unknown. On any other result
  * they stay as they were. is_signal_frame_ret tells whether the frame at vaddr is the trampoline
  * that the kernel put below a signal handler; set on RAY_UNWIND_OK only; may be NULL. */
-enum ray_unwind_result ray_unwind_step(struct ray_elf *e, uint64_t vaddr, uint64_t bias, const struct ray_reader *memory,
-				       struct ray_unwind_regs *regs, bool *is_signal_frame_ret);
+enum ray_unwind_result ray_unwind_step(struct ray_elf *e, uint64_t vaddr, uint64_t bias,
+				       const struct ray_reader *memory, struct ray_unwind_regs *regs,
+				       bool *is_signal_frame_ret);
 
 /* Does any call frame information cover vaddr? */
 bool ray_unwind_has_row(struct ray_elf *e, uint64_t vaddr);

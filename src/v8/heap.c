@@ -152,8 +152,9 @@ static size_t try_row(struct ray_v8_scan *s, const struct ray_v8_heap_layout *ro
 	s->owned = s->disagree = 0;
 	s->heap->pages.n = s->heap->owners.n = 0;
 	scan_all(s, ray_v8_page_prove);
-	/* Flags change while a collection runs, so a few may disagree. */
-	if (!s->owned || s->disagree * 4 > s->owned)
+	/* Flags change while a collection runs, and damage changes more; spaces with other numbers
+	 * would disagree nearly everywhere. */
+	if (!s->owned || s->disagree * 2 > s->owned)
 		return 0;
 	return s->heap->pages.n - s->disagree;
 }

@@ -193,6 +193,7 @@ static const struct row rows[] = {
 	SYMBOL(TYPE_SPECIAL_API_OBJECT, "SpecialAPIObjectType"),
 	SYMBOL(TYPE_GLOBAL_PROXY, "type_JSGlobalProxy__"),
 	SYMBOL(TYPE_GLOBAL_OBJECT, "type_JSGlobalObject__"),
+	SYMBOL(TYPE_WASM_EXPORT, "type_WasmExportedFunctionData__"),
 };
 
 static const char *const names[] = {

@@ -141,7 +141,8 @@ enum { RAY_V8_NONE = INT_MIN };
 	X(TYPE_API_OBJECT, false)           \
 	X(TYPE_SPECIAL_API_OBJECT, false)   \
 	X(TYPE_GLOBAL_PROXY, true)          \
-	X(TYPE_GLOBAL_OBJECT, true)
+	X(TYPE_GLOBAL_OBJECT, true)         \
+	X(TYPE_WASM_EXPORT, false)
 
 enum ray_v8_field {
 #define X(field, required) RAY_V8_##field,

@@ -238,3 +238,34 @@ export async function takeCore(target, { by, args = [], user } = {}) {
 		throw new Error(`no core of ${target.pid} by ${by}: exit ${result.code}: ${result.stderr}${by === 'gdb' ? result.stdout : ''}`);
 	return file;
 }
+
+let coreTrouble;
+function findCoreTrouble() {
+	const pattern = fs.readFileSync('/proc/sys/kernel/core_pattern', 'utf8').trim();
+	if (pattern.startsWith('|')) return `core_pattern gives cores to a program: ${pattern}`;
+	if (pattern.includes('/')) return `core_pattern writes cores elsewhere: ${pattern}`;
+	try { // targets inherit it
+		execFileSync('prlimit', ['--pid', process.pid, '--core=unlimited'], { stdio: 'pipe' });
+	} catch (e) {
+		return `ulimit -c cannot be raised: ${e.stderr}`;
+	}
+	return null;
+}
+
+/** Why the kernel would not leave a core where a test can find it; false if it would. Targets that are to be
+ *  crashed must be started after the first call. */
+export function noKernelCores() {
+	coreTrouble ??= findCoreTrouble() ?? false;
+	return coreTrouble;
+}
+
+/** Ends a target with a signal and returns the core that the kernel writes. The target must have been started
+ *  with a cwd of its own (tmp()), where the core is looked for. */
+export async function crash(target, cwd, signal = 'SIGABRT') {
+	const gone = once(target.child, 'exit');
+	target.child.kill(signal);
+	await gone;
+	const core = fs.readdirSync(cwd).find((name) => name.includes('core'));
+	if (!core) throw new Error(`the kernel wrote no core of ${target.pid} in ${cwd}: ${fs.readdirSync(cwd)}`);
+	return path.join(cwd, core);
+}

@@ -1,0 +1,77 @@
+// Thread roles: what noderay stack says each thread of a node is for. SPDX-License-Identifier: MIT
+import test, { after } from 'node:test';
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+import { nodes, start, noderay, takeCore, jsonLines, tmp, isRoot } from './lib.mjs';
+
+const targets = [];
+after(async () => {
+	for (const target of targets) await target.stop();
+});
+
+async function begin(node, options) {
+	const target = await start(node, 'threads.js', { flags: ['--inspect=0'], ...options });
+	targets.push(target);
+	return target;
+}
+
+async function stacks(what, options) {
+	const { code, stdout, stderr } = await noderay(['stack', '--json', what], options);
+	assert.equal(code, 0, stderr);
+	return jsonLines(stdout);
+}
+
+const names = (thread) => thread.frames.map((f) => f.function);
+
+function check(threads, { pid, ready, node }) {
+	const of = (role) => threads.filter((t) => t.role === role);
+
+	assert.deepEqual(of('main').map((t) => t.tid), [pid]);
+	assert.deepEqual(of('other').map((t) => names(t)), []);
+	assert.equal(of('platform').length, 4);
+	assert.equal(of('pool').length, 4);
+	for (const single of ['delayed', 'inspector', 'signal']) assert.equal(of(single).length, 1, single);
+	assert.deepEqual(of('pool').map((t) => t.role_text), [1, 2, 3, 4].map((n) => `libuv pool worker ${n}`));
+
+	const workers = new Map(of('worker').map((t) => [t.worker, t]));
+	assert.deepEqual([...workers.keys()].sort(), Object.values(ready.ids).sort());
+	for (const [kind, within] of [['busy', 'busy'], ['wait', 'wait'], ['vm', 'spinInVm']])
+		assert.ok(names(workers.get(ready.ids[kind])).includes(within), `worker ${kind} runs ${within}`);
+	for (const [kind, id] of Object.entries(ready.ids)) {
+		const name = node.major > 16 ? ` (the ${kind} one)` : '';
+		assert.equal(workers.get(id).role_text, `worker_threads worker ${id}${name}`);
+	}
+}
+
+const roles = (threads) => threads.map(({ tid, role, role_text, worker }) => ({ tid, role, role_text, worker }));
+
+for (const node of nodes) {
+	test(`node ${node.name}: every thread has its role, alive and in a core`, async () => {
+		const target = await begin(node);
+		const alive = await stacks(target.pid);
+		check(alive, target);
+		const dead = await stacks(await takeCore(target));
+		check(dead, target);
+		assert.deepEqual(roles(dead), roles(alive));
+		await target.stop();
+	});
+
+	test(`node ${node.name}: the same for an unprivileged user`, { skip: !isRoot && 'needs root to become another user' }, async () => {
+		const user = 'nobody';
+		const target = await begin(node, { user });
+		check(await stacks(target.pid, { user }), target);
+		await target.stop();
+	});
+}
+
+// The first and the last official release without their symbol tables; node 16 names its threads like the process.
+for (const node of [nodes[0], nodes.filter((n) => n.name !== 'debian').at(-1)]) {
+	test(`node ${node.name}, stripped: every thread has its role`, async () => {
+		const file = path.join(tmp(), 'node');
+		execFileSync('strip', ['-o', file, node.path]);
+		const target = await begin({ ...node, path: file });
+		check(await stacks(target.pid), target);
+		await target.stop();
+	});
+}
