@@ -74,6 +74,10 @@ struct ray_error *ray_js_open(struct ray_target *t, struct ray_js **ret)
 		if (!ray_v8_init(&js->v8, js->layout, ray_target_reader(t)))
 			return &ray_enomem;
 		load_bytecode_sizes(js);
+		js->wasm_layout = ray_wasm_layout_of(js->layout);
+		js->wasm = ray_wasm_create(&js->v8.memory, &js->wasm_layout);
+		if (!js->wasm)
+			return &ray_enomem;
 	}
 	*ret = ray_take(js);
 	return NULL;
@@ -83,6 +87,7 @@ void ray_js_close(struct ray_js *js)
 {
 	if (!js)
 		return;
+	ray_wasm_free(js->wasm);
 	if (js->layout)
 		ray_v8_deinit(&js->v8);
 	ray_v8_layout_free(js->layout);

@@ -8,12 +8,15 @@
 
 #include "target/node.h"
 #include "v8/v8.h"
+#include "v8/wasm.h"
 
 struct ray_js {
 	struct ray_target *target;
 	struct ray_node node;
 	struct ray_v8_layout *layout; /* NULL when it could not be had */
 	struct ray_v8 v8;	      /* valid only with a layout */
+	struct ray_wasm_layout wasm_layout;
+	struct ray_wasm *wasm; /* like v8 */
 	uint8_t *bytecode_sizes;
 	char *why; /* why there is no layout; NULL when there is one */
 };

@@ -26,7 +26,7 @@ static bool push(struct namer *n, struct ray_frame f)
 
 static struct ray_frame new_frame(const struct ray_raw_frame *raw, enum ray_frame_kind kind)
 {
-	return (struct ray_frame){ .kind = kind, .pc = raw->pc, .fp = raw->fp, .sp = raw->sp, .argc = -1, .wasm_index = -1 };
+	return (struct ray_frame){ .kind = kind, .pc = raw->pc, .fp = raw->fp, .sp = raw->sp, .argc = -1, .wasm_index = -1, .wasm_offset = -1 };
 }
 
 /* Names from a target may hold anything; they are made safe for a terminal once, here. */
@@ -177,6 +177,53 @@ static bool push_function(struct namer *n, const struct ray_raw_frame *raw, cons
 	return true;
 }
 
+static bool push_wasm(struct namer *n, const struct ray_raw_frame *raw)
+{
+	struct ray_v8 *v8 = &n->js->v8;
+	struct ray_wasm_frame wasm;
+	uint64_t instance;
+
+	if (!ray_read_u64(&v8->memory, raw->fp + (uint64_t)(int64_t)ray_v8_get(v8->layout, RAY_V8_FP_FUNCTION), &instance) ||
+	    !ray_wasm_find(n->js->wasm, instance, raw->pc, raw->exact, &wasm)) {
+		struct ray_frame f = new_frame(raw, RAY_FRAME_WASM);
+
+		f.why = "its instance does not lead to its code";
+		return push(n, f);
+	}
+	for (size_t i = 0; i < wasm.count; i++) {
+		const struct ray_wasm_function *w = &wasm.functions[i];
+		struct ray_frame f = new_frame(raw, RAY_FRAME_WASM);
+
+		f.inlined = i + 1 < wasm.count;
+		f.wasm_index = (int)w->index;
+		f.wasm_offset = w->offset;
+		f.script = wasm.script;
+		f.file = wasm.script ? safe(n, ray_v8_script_name(v8, wasm.script)) : NULL;
+		f.function = w->name[0] ? safe(n, w->name) : ray_arena_printf(n->arena, "wasm-function[%u]", w->index);
+		if (!push(n, f))
+			return false;
+	}
+	return true;
+}
+
+/* A function that WebAssembly exports: what runs on its frame is the wrapper that calls it. */
+static bool is_wasm_export(struct namer *n, const struct ray_v8_frame *v)
+{
+	uint64_t data;
+
+	return ray_v8_field(&n->js->v8, v->shared, RAY_V8_SFI_DATA, &data) && ray_v8_is(&n->js->v8, data, RAY_V8_TYPE_WASM_EXPORT);
+}
+
+static bool push_export(struct namer *n, const struct ray_raw_frame *raw, const struct ray_module *m, uint64_t vaddr)
+{
+	struct ray_frame f = new_frame(raw, RAY_FRAME_STUB);
+
+	f.function = builtin_name(n, m, vaddr);
+	if (!f.function)
+		f.function = "(wrapper of an exported WebAssembly function)";
+	return push(n, f);
+}
+
 static bool push_typed(struct namer *n, const struct ray_raw_frame *raw, const struct ray_v8_frame *v,
 		       const struct ray_module *m, uint64_t vaddr)
 {
@@ -184,11 +231,8 @@ static bool push_typed(struct namer *n, const struct ray_raw_frame *raw, const s
 	struct ray_frame f = new_frame(raw, RAY_FRAME_STUB);
 	const char *builtin = builtin_name(n, m, vaddr);
 
-	if (!strcmp(type, "WasmFrame") || !strcmp(type, "WasmInterpreterEntryFrame") || !strcmp(type, "WasmDebugBreakFrame")) {
-		f.kind = RAY_FRAME_WASM;
-		f.function = "wasm-function";
-		return push(n, f);
-	}
+	if (!strcmp(type, "WasmFrame"))
+		return push_wasm(n, raw);
 	f.function = builtin ? ray_arena_printf(n->arena, "%s [%s]", builtin, type) : ray_arena_strdup(n->arena, type);
 	return push(n, f);
 }
@@ -233,6 +277,8 @@ static bool name_v8(struct namer *n, const struct ray_raw_frame *raw, const stru
 		ray_v8_frame_read(&n->js->v8, raw->fp, &v);
 	if (v.kind == RAY_V8_FRAME_TYPED)
 		return push_typed(n, raw, &v, m, vaddr);
+	if (v.kind == RAY_V8_FRAME_FUNCTION && is_wasm_export(n, &v))
+		return push_export(n, raw, m, vaddr);
 	if (v.kind == RAY_V8_FRAME_FUNCTION) {
 		/* Handlers run on the function's frame: with them the leaf is two frames to the eye. */
 		if (raw->region == RAY_REGION_BUILTIN && raw->exact && !push_builtin(n, raw, m, vaddr))

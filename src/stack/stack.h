@@ -39,7 +39,9 @@ struct ray_frame {
 	bool is_definition; /* line and column are where the function starts, not where it is */
 	uint64_t shared, script, js_function, receiver, args;
 	int argc; /* -1 when not known */
-	int wasm_index; /* -1 when not known */
+	/* wasm */
+	int wasm_index;	     /* of the function; -1 when not known */
+	int64_t wasm_offset; /* in the module's bytes; -1 when not known */
 };
 
 struct ray_stack {

@@ -114,10 +114,34 @@ static void add_tier(const struct ray_frame *f, struct ray_text *out)
 	ray_text_add(out, "]");
 }
 
+/* As V8 itself prints it: (URL:wasm-function[INDEX]:OFFSET); a function without a name is called by its index. */
+static void add_wasm(const struct ray_frame *f, struct ray_text *out)
+{
+	const char *name = f->function ? f->function : "wasm-function[?]";
+
+	ray_text_add(out, name);
+	if (f->wasm_index >= 0) {
+		ray_text_printf(out, " (%s", f->file && *f->file ? f->file : "<unknown>");
+		if (strncmp(name, "wasm-function[", 14))
+			ray_text_printf(out, ":wasm-function[%d]", f->wasm_index);
+		if (f->wasm_offset >= 0)
+			ray_text_printf(out, ":%#" PRIx64, (uint64_t)f->wasm_offset);
+		ray_text_add(out, ")");
+	}
+	if (f->inlined)
+		ray_text_add(out, " [inlined]");
+	if (!f->function)
+		ray_text_printf(out, " (%s)", f->why ? f->why : "no name");
+}
+
 static void add_frame(const struct ray_frame *f, const struct ray_stack_view *view, struct ray_text *out)
 {
 	if (f->kind == RAY_FRAME_NATIVE) {
 		add_native(f, view, out);
+		return;
+	}
+	if (f->kind == RAY_FRAME_WASM) {
+		add_wasm(f, out);
 		return;
 	}
 	ray_frame_js_name(f, out);

@@ -79,6 +79,8 @@ static json_t *frame_json(const struct ray_stacks *s, const struct ray_frame *f,
 	} else if (f->kind == RAY_FRAME_WASM) {
 		json_object_set_new(o, "index", f->wasm_index < 0 ? json_null() : json_integer(f->wasm_index));
 		json_object_set_new(o, "file", ray_json_text(f->file));
+		json_object_set_new(o, "offset", f->wasm_offset < 0 ? json_null() : json_integer((json_int_t)f->wasm_offset));
+		json_object_set_new(o, "inlined", json_boolean(f->inlined));
 	} else if (f->kind == RAY_FRAME_JS || f->shared) {
 		set_js(s, f, view, o);
 	}

@@ -38,7 +38,8 @@ static size_t put(uint8_t *at, const void *bytes, size_t size)
 	return size;
 }
 
-static size_t put_entry(uint8_t *at, uint32_t id, const void *head, size_t head_size, const uint8_t *program, size_t size)
+static size_t put_entry(uint8_t *at, uint32_t id, const void *head, size_t head_size, const uint8_t *program,
+			size_t size)
 {
 	uint32_t length = (uint32_t)(4 + head_size + size);
 	size_t n = put(at, &length, 4);
@@ -69,14 +70,22 @@ static void fill_image(struct image *i, const uint8_t *data, size_t size)
 	size_t frame_size = fill_frame(i->frame, data, size);
 
 	i->header = (Elf64_Ehdr){ .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
-				  .e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT,
-				  .e_phoff = offsetof(struct image, segment), .e_shoff = offsetof(struct image, sections),
-				  .e_ehsize = sizeof(Elf64_Ehdr), .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 1,
-				  .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 3, .e_shstrndx = 2 };
+				  .e_type = ET_DYN,
+				  .e_machine = EM_X86_64,
+				  .e_version = EV_CURRENT,
+				  .e_phoff = offsetof(struct image, segment),
+				  .e_shoff = offsetof(struct image, sections),
+				  .e_ehsize = sizeof(Elf64_Ehdr),
+				  .e_phentsize = sizeof(Elf64_Phdr),
+				  .e_phnum = 1,
+				  .e_shentsize = sizeof(Elf64_Shdr),
+				  .e_shnum = 3,
+				  .e_shstrndx = 2 };
 	i->segment = (Elf64_Phdr){ .p_type = PT_LOAD, .p_filesz = sizeof(*i), .p_memsz = 0x10000 };
 	memset(i->sections, 0, sizeof(i->sections));
-	i->sections[1] = (Elf64_Shdr){ .sh_name = 1, .sh_type = SHT_PROGBITS, .sh_addr = frame, .sh_offset = frame,
-				       .sh_size = frame_size };
+	i->sections[1] = (Elf64_Shdr){
+		.sh_name = 1, .sh_type = SHT_PROGBITS, .sh_addr = frame, .sh_offset = frame, .sh_size = frame_size
+	};
 	i->sections[2] = (Elf64_Shdr){ .sh_name = 11, .sh_type = SHT_STRTAB, .sh_offset = names, .sh_size = 32 };
 	memcpy(i->names, "\0.eh_frame\0.shstrtab", 21);
 }

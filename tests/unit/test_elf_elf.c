@@ -198,7 +198,10 @@ static void foreign_machines_are_named(void **state)
 static void an_aarch64_file_is_opened(void **state)
 {
 	Elf64_Ehdr h = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
-			 .e_type = ET_DYN, .e_machine = EM_AARCH64, .e_version = EV_CURRENT, .e_ehsize = sizeof(h) };
+			 .e_type = ET_DYN,
+			 .e_machine = EM_AARCH64,
+			 .e_version = EV_CURRENT,
+			 .e_ehsize = sizeof(h) };
 	ray_auto(ray_elf, e) = NULL;
 	struct ray_symbol s;
 
@@ -378,8 +381,8 @@ static void a_broken_debug_file_inside_is_ignored(void **state)
 	write_compressed("/dev/null", in_directory("nothing.xz"));
 	run("head -c 100 %s/whole.xz >%s/cut.xz", directory, directory);
 	for (int i = 0; i < 2; i++) {
-		run("objcopy --add-section .gnu_debugdata=%s/%s.xz %s/stripped %s/bad", directory, i ? "cut" : "nothing",
-		    directory, directory);
+		run("objcopy --add-section .gnu_debugdata=%s/%s.xz %s/stripped %s/bad", directory,
+		    i ? "cut" : "nothing", directory, directory);
 		ray_auto(ray_elf, e) = open_file("bad");
 		assert_false(ray_elf_find_symbol(e, "hidden", &s));
 		assert_true(ray_elf_find_symbol(e, "exported", &s));

@@ -84,15 +84,15 @@ struct trace {
 };
 
 /* The registers of the function it is used in, at this very place. */
-#define CAPTURE(r)                                                                                                     \
-	do {                                                                                                           \
-		__asm__ volatile("movq %%rbx, 24(%0)\n\tmovq %%rbp, 48(%0)\n\tmovq %%rsp, 56(%0)\n\t"                    \
-				 "movq %%r12, 96(%0)\n\tmovq %%r13, 104(%0)\n\tmovq %%r14, 112(%0)\n\t"                  \
-				 "movq %%r15, 120(%0)\n\tleaq 0(%%rip), %%rax\n\tmovq %%rax, 128(%0)"                    \
-				 :                                                                                     \
-				 : "r"(&(r)->reg)                                                                      \
-				 : "rax", "memory");                                                                   \
-		(r)->valid = 1 << 3 | 1 << 6 | 1 << 7 | 1 << 12 | 1 << 13 | 1 << 14 | 1 << 15 | 1 << 16;                \
+#define CAPTURE(r)                                                                                       \
+	do {                                                                                             \
+		__asm__ volatile("movq %%rbx, 24(%0)\n\tmovq %%rbp, 48(%0)\n\tmovq %%rsp, 56(%0)\n\t"    \
+				 "movq %%r12, 96(%0)\n\tmovq %%r13, 104(%0)\n\tmovq %%r14, 112(%0)\n\t"  \
+				 "movq %%r15, 120(%0)\n\tleaq 0(%%rip), %%rax\n\tmovq %%rax, 128(%0)"    \
+				 :                                                                       \
+				 : "r"(&(r)->reg)                                                        \
+				 : "rax", "memory");                                                     \
+		(r)->valid = 1 << 3 | 1 << 6 | 1 << 7 | 1 << 12 | 1 << 13 | 1 << 14 | 1 << 15 | 1 << 16; \
 	} while (0)
 
 static __attribute__((noinline)) void take(struct trace *t)
@@ -204,7 +204,8 @@ static void a_thread_ends_where_clone_left_it(void **state)
 }
 
 /* No frame pointer, a stack that moves, and a call whose return address is past the function. */
-__attribute__((noinline, optimize("O2", "omit-frame-pointer"), no_sanitize_address)) static int without_frame_pointer(int n)
+__attribute__((noinline, optimize("O2", "omit-frame-pointer"), no_sanitize_address)) static int
+without_frame_pointer(int n)
 {
 	volatile char room[1000];
 
@@ -274,7 +275,8 @@ static void a_plt_entry_is_unwound_before_and_after_its_push(void **state)
 
 		regs.reg[RAY_UNWIND_RSP] = 0x7000;
 		regs.reg[RAY_UNWIND_PC] = 0x100000 + plt + 16 + at;
-		assert_int_equal(ray_unwind_step(e, plt + 16 + at, 0x100000, &memory, &regs, &is_signal), RAY_UNWIND_OK);
+		assert_int_equal(ray_unwind_step(e, plt + 16 + at, 0x100000, &memory, &regs, &is_signal),
+				 RAY_UNWIND_OK);
 		assert_false(is_signal);
 		assert_int_equal(regs.reg[RAY_UNWIND_PC], at >= 11 ? 0x22 : 0x11);
 		assert_int_equal(regs.reg[RAY_UNWIND_RSP], at >= 11 ? 0x7010 : 0x7008);
@@ -398,16 +400,16 @@ static void broken_expressions_are_refused(void **state)
 		size_t size;
 		enum ray_unwind_result expected;
 	} rows[] = {
-		{ { 0 }, 0, RAY_UNWIND_BAD },					/* leaves nothing */
-		{ { DW_OP_plus }, 1, RAY_UNWIND_BAD },				/* stack is empty */
-		{ { DW_OP_breg0, 0 }, 2, RAY_UNWIND_BAD },			/* rax is not known */
-		{ { DW_OP_bregx, 77, 0 }, 3, RAY_UNWIND_BAD },			/* no such register */
-		{ { DW_OP_lit0, DW_OP_deref }, 2, RAY_UNWIND_FAULT },		/* nothing there */
+		{ { 0 }, 0, RAY_UNWIND_BAD },			      /* leaves nothing */
+		{ { DW_OP_plus }, 1, RAY_UNWIND_BAD },		      /* stack is empty */
+		{ { DW_OP_breg0, 0 }, 2, RAY_UNWIND_BAD },	      /* rax is not known */
+		{ { DW_OP_bregx, 77, 0 }, 3, RAY_UNWIND_BAD },	      /* no such register */
+		{ { DW_OP_lit0, DW_OP_deref }, 2, RAY_UNWIND_FAULT }, /* nothing there */
 		{ { DW_OP_lit1, DW_OP_lit0, DW_OP_div }, 3, RAY_UNWIND_BAD },
-		{ { DW_OP_const4u, 1 }, 2, RAY_UNWIND_BAD },			/* ends inside */
-		{ { DW_OP_lit1, DW_OP_skip, 0xfc, 0xff }, 4, RAY_UNWIND_BAD },	/* fills the stack */
-		{ { DW_OP_skip, 0xfd, 0xff }, 3, RAY_UNWIND_BAD },		/* for ever */
-		{ { DW_OP_skip, 0xf0, 0xff }, 3, RAY_UNWIND_BAD },		/* out of itself */
+		{ { DW_OP_const4u, 1 }, 2, RAY_UNWIND_BAD },		       /* ends inside */
+		{ { DW_OP_lit1, DW_OP_skip, 0xfc, 0xff }, 4, RAY_UNWIND_BAD }, /* fills the stack */
+		{ { DW_OP_skip, 0xfd, 0xff }, 3, RAY_UNWIND_BAD },	       /* for ever */
+		{ { DW_OP_skip, 0xf0, 0xff }, 3, RAY_UNWIND_BAD },	       /* out of itself */
 		{ { DW_OP_breg7, 0, DW_OP_deref_size, 9 }, 4, RAY_UNWIND_BAD },
 		{ { DW_OP_call_frame_cfa }, 1, RAY_UNWIND_BAD },
 	};
