@@ -15,7 +15,7 @@ struct facts {
 	bool known;
 	unsigned uid;
 	int tracer;
-	uint64_t permitted;  /* its capabilities */
+	uint64_t permitted; /* its capabilities */
 	bool kernel_thread;
 	bool undumpable;
 };
@@ -67,12 +67,14 @@ static int yama_scope(void)
 	return scope;
 }
 
-static const char *const run_as_root = "as root, or give noderay CAP_SYS_PTRACE (setcap cap_sys_ptrace+ep)";
+static const char *const run_as_root =
+	"as root, or give noderay the rights (setcap cap_sys_ptrace,cap_dac_read_search+ep)";
 
 static struct ray_error *explain_yama(struct ray_error *err, int scope)
 {
 	if (scope >= 3)
-		return ray_error_remedy(err, "kernel.yama.ptrace_scope is 3: nobody may until the machine is restarted");
+		return ray_error_remedy(err,
+					"kernel.yama.ptrace_scope is 3: nobody may until the machine is restarted");
 	if (scope == 2)
 		return ray_error_remedy(err, "kernel.yama.ptrace_scope is 2: run %s", run_as_root);
 	return ray_error_remedy(err,
@@ -83,7 +85,7 @@ static struct ray_error *explain_yama(struct ray_error *err, int scope)
 
 struct ray_error *ray_stop_denied(int pid, int errnum, const char *what)
 {
-	enum { CAP_PTRACE = 19 };
+	enum { CAP_OVERRIDE = 1, CAP_READ = 2, CAP_PTRACE = 19 };
 	bool privileged = own_capabilities() >> CAP_PTRACE & 1;
 	struct facts f = look(pid);
 	struct ray_error *err;
@@ -98,6 +100,10 @@ struct ray_error *ray_stop_denied(int pid, int errnum, const char *what)
 	if (f.tracer)
 		return ray_error_remedy(err, "process %d (a debugger or strace?) traces it already: end that first",
 					f.tracer);
+	if (privileged && errnum == EACCES && f.uid != geteuid() &&
+	    !(own_capabilities() & (1ull << CAP_OVERRIDE | 1ull << CAP_READ)))
+		return ray_error_remedy(err, "noderay has CAP_SYS_PTRACE, but this file of /proc is its owner's: add "
+					     "CAP_DAC_READ_SEARCH (setcap cap_sys_ptrace,cap_dac_read_search+ep)");
 	if (privileged)
 		return ray_error_remedy(err, "noderay has CAP_SYS_PTRACE, but perhaps not in the process's user "
 					     "namespace, or a security module or seccomp forbids ptrace");
@@ -105,14 +111,15 @@ struct ray_error *ray_stop_denied(int pid, int errnum, const char *what)
 		return ray_error_remedy(err, "it belongs to uid %u and you are uid %u: run as that user or %s", f.uid,
 					geteuid(), run_as_root);
 	if (f.undumpable)
-		return ray_error_remedy(err,
-					"it forbids this (setuid, file capabilities, or prctl(PR_SET_DUMPABLE)): run %s",
-					run_as_root);
+		return ray_error_remedy(
+			err, "it forbids this (setuid, file capabilities, or prctl(PR_SET_DUMPABLE)): run %s",
+			run_as_root);
 	if (f.permitted & ~own_capabilities())
 		return ray_error_remedy(err, "it has capabilities that you lack: run %s", run_as_root);
 	if (yama_scope() > 0)
 		return explain_yama(err, yama_scope());
-	return ray_error_remedy(err, "a security module or a seccomp filter (container?) forbids ptrace: "
-				     "docker run --cap-add SYS_PTRACE, or run %s",
+	return ray_error_remedy(err,
+				"a security module or a seccomp filter (container?) forbids ptrace: "
+				"docker run --cap-add SYS_PTRACE, or run %s",
 				run_as_root);
 }

@@ -1,10 +1,8 @@
 /* process.c - a running process as a target, read through /proc.
  * SPDX-License-Identifier: MIT
  *
- * Nothing here stops or changes the process (freeze.c does the stopping). Memory is read through
- * one /proc/PID/mem descriptor: it stays bound to the address space that was opened, so neither a
- * reused pid nor an exec can make us read somebody else. Files are opened through /proc/PID/root,
- * which makes containers work from the host. */
+ * Nothing here stops or changes the process (freeze.c does the stopping; process_memory.c reads its memory).
+ * Files are opened through /proc/PID/root, which makes containers work from the host. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,26 +11,14 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/uio.h>
 
 #include "base/text.h"
-#include "target/internal.h"
+#include "target/process.h"
 
-struct process {
-	int mem;  /* /proc/PID/mem */
-	int proc; /* /proc/PID */
-};
-
-static struct process *process_of(struct ray_target *t)
-{
-	return t->data;
-}
-
-/* Reads a whole /proc file; *size_ret excludes the NUL that is added. */
-static struct ray_error *read_proc(struct ray_target *t, const char *name, char **ret, size_t *size_ret)
+struct ray_error *ray_process_file(struct ray_target *t, const char *name, char **ret, size_t *size_ret)
 {
 	ray_auto_text text = { 0 };
-	ray_auto_fd int fd = openat(process_of(t)->proc, name, O_RDONLY | O_CLOEXEC);
+	ray_auto_fd int fd = openat(ray_process_of(t)->proc, name, O_RDONLY | O_CLOEXEC);
 	char chunk[16384];
 	ssize_t n;
 
@@ -48,47 +34,6 @@ static struct ray_error *read_proc(struct ray_target *t, const char *name, char 
 	*size_ret = text.length;
 	*ret = ray_take(text.bytes);
 	return NULL;
-}
-
-static size_t process_read(struct ray_target *t, uint64_t address, void *buffer, size_t size)
-{
-	unsigned char *out = buffer;
-	size_t done = 0;
-	ssize_t n;
-
-	while (done < size) {
-		n = pread(process_of(t)->mem, out + done, size - done, (off_t)(address + done));
-		if (n <= 0)
-			break;
-		done += (size_t)n;
-	}
-	return done;
-}
-
-/* process_vm_readv stops at the first range it cannot read: that one is skipped and the rest tried again. */
-static void process_read_many(struct ray_target *t, const struct ray_range *ranges, unsigned char *const *buffers,
-			      size_t *done, size_t count)
-{
-	struct iovec local[512], remote[512];
-	size_t i = 0, n, k;
-	ssize_t got;
-
-	while (i < count) {
-		n = count - i < RAY_COUNT(local) ? count - i : RAY_COUNT(local);
-		for (k = 0; k < n; k++) {
-			local[k] = (struct iovec){ buffers[i + k], ranges[i + k].size };
-			remote[k] = (struct iovec){ (void *)(uintptr_t)ranges[i + k].start, ranges[i + k].size };
-			done[i + k] = 0;
-		}
-		got = process_vm_readv(t->pid, local, n, remote, n, 0);
-		for (k = 0; k < n && got > 0; k++) {
-			done[i + k] = (size_t)got < ranges[i + k].size ? (size_t)got : ranges[i + k].size;
-			got -= (ssize_t)done[i + k];
-			if (done[i + k] < ranges[i + k].size)
-				break;
-		}
-		i += k < n ? k + 1 : n;
-	}
 }
 
 /* One line of /proc/PID/maps, cut at its newline. */
@@ -109,7 +54,8 @@ static bool parse_map(struct ray_target *t, char *line, struct ray_map *m)
 			       .dev = makedev(dev_major, dev_minor),
 			       .shared = mode[3] == 's',
 			       .dumped = end - start };
-	m->prot = (mode[0] == 'r' ? PROT_READ : 0) | (mode[1] == 'w' ? PROT_WRITE : 0) | (mode[2] == 'x' ? PROT_EXEC : 0);
+	m->prot = (mode[0] == 'r' ? PROT_READ : 0) | (mode[1] == 'w' ? PROT_WRITE : 0) |
+		  (mode[2] == 'x' ? PROT_EXEC : 0);
 	m->path = path_at && line[path_at] ? ray_arena_strdup(t->arena, line + path_at) : "";
 	return m->path != NULL;
 }
@@ -122,7 +68,7 @@ static struct ray_error *process_load_maps(struct ray_target *t)
 	size_t size;
 	char *line, *save = NULL;
 
-	err = read_proc(t, "maps", &text, &size);
+	err = ray_process_file(t, "maps", &text, &size);
 	if (err)
 		return err;
 	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
@@ -143,7 +89,7 @@ static bool read_thread(struct ray_target *t, int tid, struct ray_thread *ret)
 	ray_auto_fd int fd = -1;
 
 	snprintf(path, sizeof(path), "task/%d/stat", tid);
-	fd = openat(process_of(t)->proc, path, O_RDONLY | O_CLOEXEC);
+	fd = openat(ray_process_of(t)->proc, path, O_RDONLY | O_CLOEXEC);
 	n = fd >= 0 ? read(fd, stat, sizeof(stat) - 1) : -1;
 	if (n <= 0)
 		return false;
@@ -171,7 +117,7 @@ static void close_directory(DIR **d)
 static struct ray_error *process_load_threads(struct ray_target *t)
 {
 	__attribute__((cleanup(close_directory))) DIR *d = NULL;
-	int fd = openat(process_of(t)->proc, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = openat(ray_process_of(t)->proc, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct ray_thread thread;
 	struct dirent *entry;
 	bool found = false;
@@ -200,12 +146,18 @@ static struct ray_error *process_load_threads(struct ray_target *t)
 
 static struct ray_error *process_args(struct ray_target *t, char **ret, size_t *size_ret)
 {
-	return read_proc(t, "cmdline", ret, size_ret);
+	return ray_process_file(t, "cmdline", ret, size_ret);
 }
 
 static struct ray_error *process_env(struct ray_target *t, char **ret, size_t *size_ret)
 {
-	return read_proc(t, "environ", ret, size_ret);
+	struct ray_error *err = ray_process_file(t, "environ", ret, size_ret);
+
+	if (ray_error_code(err) == RAY_DENIED && ray_process_environment(t, ret, size_ret)) {
+		ray_error_free(err);
+		return NULL;
+	}
+	return err;
 }
 
 static struct ray_error *process_auxv(struct ray_target *t, Elf64_auxv_t **ret, size_t *count_ret)
@@ -214,7 +166,7 @@ static struct ray_error *process_auxv(struct ray_target *t, Elf64_auxv_t **ret, 
 	size_t size, n = 0;
 	char *bytes;
 
-	err = read_proc(t, "auxv", &bytes, &size);
+	err = ray_process_file(t, "auxv", &bytes, &size);
 	if (err)
 		return err;
 	*ret = (Elf64_auxv_t *)(void *)bytes;
@@ -232,7 +184,7 @@ static int process_open_path(struct ray_target *t, const char *path)
 		errno = ENAMETOOLONG;
 		return -1;
 	}
-	return openat(process_of(t)->proc, full, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	return openat(ray_process_of(t)->proc, full, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
 /* Devices differ between what /proc/PID/maps and stat say on overlay and btrfs, so inodes decide. */
@@ -255,13 +207,14 @@ static int open_mapped(struct ray_target *t, const struct ray_map *map)
 		return fd;
 	if (fd >= 0)
 		close(fd);
-	fd = openat(process_of(t)->proc, "exe", O_RDONLY | O_CLOEXEC);
+	fd = openat(ray_process_of(t)->proc, "exe", O_RDONLY | O_CLOEXEC);
 	if (is_same_file(fd, map))
 		return fd;
 	if (fd >= 0)
 		close(fd);
-	snprintf(path, sizeof(path), "map_files/%llx-%llx", (unsigned long long)map->start, (unsigned long long)map->end);
-	return openat(process_of(t)->proc, path, O_RDONLY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "map_files/%llx-%llx", (unsigned long long)map->start,
+		 (unsigned long long)map->end);
+	return openat(ray_process_of(t)->proc, path, O_RDONLY | O_CLOEXEC);
 }
 
 static struct ray_error *process_open_module(struct ray_target *t, const struct ray_map *map, struct ray_elf **ret)
@@ -275,7 +228,7 @@ static struct ray_error *process_open_module(struct ray_target *t, const struct 
 
 static void process_close(struct ray_target *t)
 {
-	struct process *p = process_of(t);
+	struct process *p = ray_process_of(t);
 
 	if (!p)
 		return;
@@ -283,12 +236,14 @@ static void process_close(struct ray_target *t)
 		close(p->mem);
 	if (p->proc >= 0)
 		close(p->proc);
+	if (p->pidfd >= 0)
+		close(p->pidfd);
 	free(p);
 }
 
 static const struct ray_target_ops process_ops = {
-	.read = process_read,
-	.read_many = process_read_many,
+	.read = ray_process_read,
+	.read_many = ray_process_read_many,
 	.load_maps = process_load_maps,
 	.load_threads = process_load_threads,
 	.args = process_args,
@@ -308,7 +263,7 @@ static void resolve_thread_id(struct ray_target *t)
 	size_t size;
 	int tgid;
 
-	err = read_proc(t, "status", &status, &size);
+	err = ray_process_file(t, "status", &status, &size);
 	if (err) {
 		ray_error_free(err);
 		return;
@@ -324,12 +279,13 @@ static void resolve_thread_id(struct ray_target *t)
 static struct ray_error *denied(struct ray_target *t, int errnum)
 {
 	struct stat st;
-	unsigned owner = fstat(process_of(t)->proc, &st) ? 0 : st.st_uid;
+	unsigned owner = fstat(ray_process_of(t)->proc, &st) ? 0 : st.st_uid;
 
-	return ray_error_remedy(ray_error_errno(RAY_DENIED, errnum, "cannot read the memory of process %d (owner: uid %u)",
-						t->pid, owner),
+	return ray_error_remedy(ray_error_errno(RAY_DENIED, errnum,
+						"cannot read the memory of process %d (owner: uid %u)", t->pid, owner),
 				"run noderay as root or as uid %u, or give it the right: "
-				"setcap cap_sys_ptrace+ep NODERAY; `noderay doctor` says more", owner);
+				"setcap cap_sys_ptrace,cap_dac_read_search+ep NODERAY; `noderay doctor` says more",
+				owner);
 }
 
 struct ray_error *ray_process_init(struct ray_target *t, int pid)
@@ -340,7 +296,7 @@ struct ray_error *ray_process_init(struct ray_target *t, int pid)
 
 	if (!p)
 		return &ray_enomem;
-	p->mem = p->proc = -1;
+	p->mem = p->proc = p->pidfd = -1;
 	t->data = p;
 	t->ops = &process_ops;
 	t->kind = RAY_TARGET_PROCESS;
@@ -356,7 +312,7 @@ struct ray_error *ray_process_init(struct ray_target *t, int pid)
 		p->proc = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	}
 	p->mem = openat(p->proc, "mem", O_RDONLY | O_CLOEXEC);
-	if (p->mem < 0)
+	if (p->mem < 0 && !ray_process_open_by_pidfd(t))
 		return errno == EACCES || errno == EPERM ? denied(t, errno) :
 							   ray_error_new(RAY_FAILED, "no such process");
 	n = readlinkat(p->proc, "exe", exe, sizeof(exe));
