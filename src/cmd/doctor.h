@@ -32,7 +32,6 @@ struct ray_doctor {
 	struct ray_machine machine;
 	RAY_VEC(struct ray_patient) patients;
 	size_t unreadable; /* processes of others that could not be looked at */
-	size_t open;	   /* patients with is_open */
 };
 
 /* Fills patients; the rest is there already. */

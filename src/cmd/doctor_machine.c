@@ -14,6 +14,7 @@ static const struct {
 	const char *use;
 } wanted[] = {
 	{ CAP_SYS_PTRACE, "cap_sys_ptrace", "nodes of other users" },
+	{ CAP_DAC_READ_SEARCH, "cap_dac_read_search", "files and cores of others" },
 	{ BPF, "cap_bpf", "tracing" },
 	{ PERFMON, "cap_perfmon", "tracing and sampling" },
 };
@@ -22,11 +23,14 @@ static bool has(const struct ray_doctor *d, int capability)
 {
 	if (ray_machine_has_capability(&d->machine, capability))
 		return true;
+	if (capability == CAP_DAC_READ_SEARCH && ray_machine_has_capability(&d->machine, CAP_DAC_OVERRIDE))
+		return true;
 	/* Until 5.8 it stood for both. */
 	return (capability == BPF || capability == PERFMON) && ray_machine_has_capability(&d->machine, CAP_SYS_ADMIN);
 }
 
-static const char *setcap_command = "sudo setcap cap_sys_ptrace,cap_bpf,cap_perfmon+ep $(which noderay)";
+static const char *setcap_command =
+	"sudo setcap cap_sys_ptrace,cap_dac_read_search,cap_bpf,cap_perfmon+ep $(which noderay)";
 
 /* "kernel.kptr_restrict is 1". */
 static const char *setting(struct ray_doctor *d, const char *name, int value)

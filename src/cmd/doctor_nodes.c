@@ -79,7 +79,6 @@ static struct ray_error *examine_one(struct ray_doctor *d, int pid)
 		}
 	}
 	p.node.module = NULL; /* goes with t */
-	d->open += p.is_open;
 	return ray_vec_push(&d->patients, p) ? NULL : &ray_enomem;
 }
 
@@ -143,16 +142,27 @@ void ray_doctor_nodes(struct ray_doctor *d)
 }
 
 /* What a verb asks of a live node. Core files ask for nothing: all but ps and core read them. */
-enum need { NEED_NOTHING, NEED_LIST, NEED_MEMORY, NEED_PTRACE };
+enum need {
+	NEED_NOTHING = 0,
+	NEED_LIST = 1,	 /* of processes */
+	NEED_MEMORY = 2, /* to read it */
+	NEED_PTRACE = 4, /* to stop it */
+	NEED_FILES = 8,	 /* what is the owner's in /proc/PID: descriptors, pagemap */
+};
 
 static const struct {
 	const char *verb;
-	enum need need;
+	unsigned need;
 	bool reads_cores;
 } needs[] = {
-	{ "ps", NEED_LIST, false },	{ "stack", NEED_PTRACE, true },	   { "maps", NEED_MEMORY, true },
-	{ "files", NEED_MEMORY, true }, { "env", NEED_MEMORY, true },	   { "args", NEED_MEMORY, true },
-	{ "core", NEED_PTRACE, false }, { "doctor", NEED_NOTHING, false },
+	{ "ps", NEED_LIST, false },
+	{ "stack", NEED_MEMORY | NEED_PTRACE, true },
+	{ "maps", NEED_MEMORY, true },
+	{ "files", NEED_MEMORY | NEED_FILES, true },
+	{ "env", NEED_MEMORY, true },
+	{ "args", NEED_MEMORY, true },
+	{ "core", NEED_MEMORY | NEED_PTRACE | NEED_FILES, false },
+	{ "doctor", NEED_NOTHING, false },
 };
 
 static void judge_list(struct ray_doctor *d, const char *verb)
@@ -166,9 +176,19 @@ static void judge_list(struct ray_doctor *d, const char *verb)
 		ray_report_fix(d->report, "sudo noderay %s", verb);
 }
 
-static bool may_look(const struct ray_doctor *d)
+static size_t count_fit(const struct ray_doctor *d, unsigned need)
 {
-	return d->patients.n ? d->open > 0 : d->machine.yama <= 0 || !d->machine.uid;
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->patients.n; i++)
+		n += d->patients.at[i].is_open && (!(need & NEED_FILES) || d->patients.at[i].about.files >= 0);
+	return n;
+}
+
+/* Without a node to try it on: would one's own be open? */
+static bool may_look(const struct ray_doctor *d, size_t fit)
+{
+	return d->patients.n ? fit > 0 : d->machine.yama <= 0 || !d->machine.uid;
 }
 
 static size_t count_unnamed(const struct ray_doctor *d)
@@ -186,17 +206,18 @@ static void fix_by_root(struct ray_doctor *d, const char *verb)
 		ray_report_fix(d->report, "sudo noderay %s PID", verb);
 }
 
-static void judge_live(struct ray_doctor *d, const char *verb, enum need need, bool reads_cores)
+static void judge_live(struct ray_doctor *d, const char *verb, unsigned need, bool reads_cores)
 {
+	size_t fit = count_fit(d, need);
 	const char *cores = reads_cores ? "; core files work" : "";
 
-	if (!may_look(d) || (need == NEED_PTRACE && d->machine.ptrace == RAY_NO)) {
+	if (!may_look(d, fit) || ((need & NEED_PTRACE) && d->machine.ptrace == RAY_NO)) {
 		ray_report_add(d->report, "verbs", verb, reads_cores ? RAY_MARK_PART : RAY_MARK_NO,
 			       "does not work on running nodes: see rights and nodes above%s", cores);
 		fix_by_root(d, verb);
-	} else if (d->open < d->patients.n) {
-		ray_report_add(d->report, "verbs", verb, RAY_MARK_PART, "works on %zu of %zu nodes: see nodes above%s",
-			       d->open, d->patients.n, cores);
+	} else if (fit < d->patients.n) {
+		ray_report_add(d->report, "verbs", verb, RAY_MARK_PART,
+			       "works on %zu of %zu nodes: see rights and nodes above%s", fit, d->patients.n, cores);
 		fix_by_root(d, verb);
 	} else if (!strcmp(verb, "stack") && count_unnamed(d)) {
 		ray_report_add(d->report, "verbs", verb, RAY_MARK_PART,

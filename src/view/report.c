@@ -146,9 +146,9 @@ static void add_finding(struct ray_text *out, const struct finding *f, size_t na
 	ray_text_printf(out, "  %-*s%s%*s", MARK_WIDTH, marks[f->mark], f->name, (int)pad, "");
 	wrap(out, f->text, indent, width);
 	if (f->fix && *f->fix) {
-		ray_text_printf(out, "%*s", (int)indent, "");
-		ray_text_add(out, "fix: ");
-		wrap(out, f->fix, indent + 5, width);
+		/* Further left than the text: a command had better fit one line. */
+		ray_text_printf(out, "%*sfix: ", 2 + MARK_WIDTH, "");
+		wrap(out, f->fix, 2 + MARK_WIDTH + 5, width);
 	}
 }
 

@@ -17,6 +17,12 @@ int openat(int directory, const char *file, int flags, int mode)
 	errno = EACCES;
 	return -1;
 }
+
+long process_vm_readv(void)
+{
+	errno = EPERM;
+	return -1;
+}
 `;
 
 /** The environment for noderay(), or null when there is no compiler. */

@@ -302,6 +302,34 @@ test('a user sees their own nodes, and how many processes are hidden', { skip: !
 	await own.stop();
 });
 
+test('CAP_SYS_PTRACE is enough to look into the nodes of others', { skip: !isRoot && 'needs root' }, async () => {
+	await prepare();
+	const copy = path.join(tmp(), 'noderay');
+	fs.copyFileSync(binary, copy);
+	fs.chmodSync(copy, 0o755);
+	const as = ['--reuid', '65534', '--regid', '65534', '--clear-groups', '--inh-caps', '+sys_ptrace', '--ambient-caps', '+sys_ptrace', copy];
+	const { code, stdout } = await run('/usr/bin/setpriv', [...as, 'ps', '--json']);
+	assert.equal(code, 0);
+	const rows = jsonLines(stdout);
+	for (const { pid, ready } of targets.values()) {
+		const row = rows.find((r) => r.pid === pid);
+		assert.equal(row.node, ready.version);
+		assert.equal(row.workers, 3);
+		assert.equal(row.files, null);
+	}
+	const { pid } = targets.get(newest.name);
+	const env = await run('/usr/bin/setpriv', [...as, 'env', String(pid)]);
+	assert.equal(env.code, 0, env.stderr);
+	assert.match(env.stdout, /^LC_ALL=C.UTF-8$/m);
+	const files = await run('/usr/bin/setpriv', [...as, 'files', String(pid)]);
+	assert.equal(files.code, 3);
+	assert.match(files.stderr, /add CAP_DAC_READ_SEARCH/);
+	const doctor = jsonLines((await run('/usr/bin/setpriv', [...as, 'doctor', '--json'])).stdout);
+	const verb = (name) => doctor.find((f) => f.section === 'verbs' && f.name === name);
+	assert.match(verb('files').text, /works on \d+ of \d+ nodes|does not work on running nodes/);
+	assert.match(verb('env').text, /^works/);
+});
+
 test('versions come from the files where memory may not be read', async (t) => {
 	const env = await memoryDenied();
 	if (!env) return t.skip('no compiler');

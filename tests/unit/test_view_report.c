@@ -35,8 +35,8 @@ static void findings_stand_in_sections_and_are_wrapped(void **state)
 				  "  ok    a       fine\n"
 				  "  part  longer  this text is longer than one\n"
 				  "                line of forty six\n"
-				  "                fix: do 2 things about it, one\n"
-				  "                     after the other\n"
+				  "        fix: do 2 things about it, one after\n"
+				  "             the other\n"
 				  "\n"
 				  "two\n"
 				  "  no    b       broken\n");
