@@ -28,8 +28,9 @@ static struct ray_error *check_choice(const char *choice, const struct ray_stack
 		if (is_chosen(choice, &s->at[i]))
 			return NULL;
 	}
-	return ray_error_remedy(ray_error_new(RAY_USAGE, "no thread is '%s'", choice),
-				"--thread takes main, worker, platform, pool, inspector, signal, other, or a thread id");
+	return ray_error_remedy(
+		ray_error_new(RAY_USAGE, "no thread is '%s'", choice),
+		"--thread takes main, worker, platform, pool, inspector, signal, other, or a thread id");
 }
 
 static void print_heading(const struct ray_stacks *s)
@@ -56,19 +57,24 @@ static void print_heading(const struct ray_stacks *s)
 
 static void report(const struct ray_stacks *s, bool nonblocking)
 {
-	size_t unnamed = 0, torn = 0, guessed = 0;
+	size_t unnamed = 0, no_symbol = 0, torn = 0, guessed = 0;
 
 	for (size_t i = 0; i < s->count; i++) {
 		unnamed += s->at[i].unnamed;
+		no_symbol += s->at[i].no_symbol;
 		torn += s->at[i].thread->torn;
 		guessed += s->at[i].guessed_fp;
 	}
 	if (s->js->why)
 		fprintf(stderr, "noderay: JavaScript cannot be named: %s\n", s->js->why);
 	if (unnamed)
-		fprintf(stderr, "noderay: %zu frames could not be named\n", unnamed);
+		fprintf(stderr, "noderay: %zu frames of JavaScript or V8 could not be named\n", unnamed);
+	if (no_symbol)
+		fprintf(stderr, "noderay: %zu native frames have no symbol%s\n", no_symbol,
+			s->js->node.stripped ? " (this node is stripped)" : "");
 	if (s->report.stack_cut)
-		fprintf(stderr, "noderay: %llu bytes of stack were not copied\n", (unsigned long long)s->report.stack_cut);
+		fprintf(stderr, "noderay: %llu bytes of stack were not copied\n",
+			(unsigned long long)s->report.stack_cut);
 	if (s->report.missed)
 		fprintf(stderr, "noderay: %zu threads could not be read\n", s->report.missed);
 	if (ray_target_kind(s->js->target) != RAY_TARGET_PROCESS)
@@ -77,7 +83,8 @@ static void report(const struct ray_stacks *s, bool nonblocking)
 		fprintf(stderr, "noderay: paused for %.2f ms (%zu threads)\n", (double)s->report.pause_ns / 1e6,
 			s->report.stopped);
 	else
-		fprintf(stderr, "noderay: not paused; %zu threads torn, %zu with a frame pointer that was searched for\n", torn,
+		fprintf(stderr,
+			"noderay: not paused; %zu threads torn, %zu with a frame pointer that was searched for\n", torn,
 			guessed);
 }
 
@@ -140,9 +147,12 @@ static const struct ray_option options[] = {
 };
 
 static const char *const examples[] = {
-	"noderay stack 4711", "all threads of process 4711",
-	"noderay stack -as --thread main core.4711", "the main thread of a core, with arguments and source",
-	"noderay stack --js --json", "JavaScript only, for the one node on this machine",
+	"noderay stack 4711",
+	"all threads of process 4711",
+	"noderay stack -as --thread main core.4711",
+	"the main thread of a core, with arguments and source",
+	"noderay stack --js --json",
+	"JavaScript only, for the one node on this machine",
 	NULL,
 };
 

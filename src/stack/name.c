@@ -15,18 +15,27 @@ struct namer {
 	struct ray_js *js;
 	struct ray_arena *arena;
 	RAY_VEC(struct ray_frame) frames;
-	size_t unnamed;
+	size_t unnamed, no_symbol;
 };
 
 static bool push(struct namer *n, struct ray_frame f)
 {
-	n->unnamed += !f.function;
+	if (!f.function && f.kind == RAY_FRAME_NATIVE)
+		n->no_symbol++;
+	else if (!f.function)
+		n->unnamed++;
 	return ray_vec_push(&n->frames, f);
 }
 
 static struct ray_frame new_frame(const struct ray_raw_frame *raw, enum ray_frame_kind kind)
 {
-	return (struct ray_frame){ .kind = kind, .pc = raw->pc, .fp = raw->fp, .sp = raw->sp, .argc = -1, .wasm_index = -1, .wasm_offset = -1 };
+	return (struct ray_frame){ .kind = kind,
+				   .pc = raw->pc,
+				   .fp = raw->fp,
+				   .sp = raw->sp,
+				   .argc = -1,
+				   .wasm_index = -1,
+				   .wasm_offset = -1 };
 }
 
 /* Names from a target may hold anything; they are made safe for a terminal once, here. */
@@ -68,8 +77,8 @@ static bool name_native(struct namer *n, const struct ray_raw_frame *raw, const 
 		set_symbol(n, m, vaddr, &f);
 	else
 		f.why = "not in any mapped file";
-	if (!raw->exact && f.function)
-		f.offset++; /* the symbol was looked up one byte before the return address */
+	if (f.function)
+		f.offset += raw->pc - raw->at;
 	return push(n, f);
 }
 
@@ -121,13 +130,20 @@ static const char *receiver_class(struct namer *n, const struct ray_v8_frame *v)
 	const char *name;
 
 	if (!ray_v8_is_object(v->receiver) || ray_v8_is_nullish(v8, v->receiver) ||
-	    ray_v8_is(v8, v->receiver, RAY_V8_TYPE_GLOBAL_PROXY) || ray_v8_is(v8, v->receiver, RAY_V8_TYPE_GLOBAL_OBJECT) ||
-	    ray_v8_is_string(v8, v->receiver) || ray_v8_is(v8, v->receiver, RAY_V8_TYPE_HOLE))
+	    ray_v8_is(v8, v->receiver, RAY_V8_TYPE_GLOBAL_PROXY) ||
+	    ray_v8_is(v8, v->receiver, RAY_V8_TYPE_GLOBAL_OBJECT) || ray_v8_is_string(v8, v->receiver) ||
+	    ray_v8_is(v8, v->receiver, RAY_V8_TYPE_HOLE))
 		return NULL;
-	if (ray_v8_is_function(v8, v->receiver))
-		return "Function";
-	name = ray_v8_class_name(v8, v->receiver);
+	/* A static method: the class itself says more than "Function". */
+	name = ray_v8_is_function(v8, v->receiver) ? ray_v8_function_name(v8, v->receiver) :
+						     ray_v8_class_name(v8, v->receiver);
 	return name && name[0] ? safe(n, name) : NULL;
+}
+
+/* What stands for a name where there is none. */
+static const char *nameless(struct namer *n, const struct ray_frame *f)
+{
+	return f->script && ray_v8_script_is_eval(&n->js->v8, f->script) ? "eval" : "<anonymous>";
 }
 
 /* A method that has no name of its own is known by the property that holds it, as node's own stacks do. */
@@ -147,7 +163,7 @@ static bool push_function(struct namer *n, const struct ray_raw_frame *raw, cons
 	struct ray_v8_frame_code code;
 	const char *name;
 
-	ray_v8_frame_places(v8, v, raw->exact ? raw->pc : raw->pc - 1, raw->region == RAY_REGION_JIT, raw->leaf_offset, &code);
+	ray_v8_frame_places(v8, v, raw->at, raw->region == RAY_REGION_JIT, raw->leaf_offset, &code);
 	/* Builtins that were copied next to the JIT's code look generated but are no Code. */
 	if (raw->region == RAY_REGION_JIT && code.tier == RAY_TIER_NONE && v->bytecode_offset >= 0)
 		ray_v8_frame_places(v8, v, raw->pc, false, -1, &code);
@@ -159,7 +175,7 @@ static bool push_function(struct namer *n, const struct ray_raw_frame *raw, cons
 		f.inlined = !outer;
 		set_place(n, &code.places[i], &f);
 		name = outer ? outer_name(n, v) : ray_v8_shared_name(v8, code.places[i].shared);
-		f.function = name && !name[0] ? "<anonymous>" : safe(n, name);
+		f.function = name && !name[0] ? nameless(n, &f) : safe(n, name);
 		if (!f.function)
 			f.why = "its name cannot be read";
 		if (outer) {
@@ -183,7 +199,8 @@ static bool push_wasm(struct namer *n, const struct ray_raw_frame *raw)
 	struct ray_wasm_frame wasm;
 	uint64_t instance;
 
-	if (!ray_read_u64(&v8->memory, raw->fp + (uint64_t)(int64_t)ray_v8_get(v8->layout, RAY_V8_FP_FUNCTION), &instance) ||
+	if (!ray_read_u64(&v8->memory, raw->fp + (uint64_t)(int64_t)ray_v8_get(v8->layout, RAY_V8_FP_FUNCTION),
+			  &instance) ||
 	    !ray_wasm_find(n->js->wasm, instance, raw->pc, raw->exact, &wasm)) {
 		struct ray_frame f = new_frame(raw, RAY_FRAME_WASM);
 
@@ -211,7 +228,8 @@ static bool is_wasm_export(struct namer *n, const struct ray_v8_frame *v)
 {
 	uint64_t data;
 
-	return ray_v8_field(&n->js->v8, v->shared, RAY_V8_SFI_DATA, &data) && ray_v8_is(&n->js->v8, data, RAY_V8_TYPE_WASM_EXPORT);
+	return ray_v8_field(&n->js->v8, v->shared, RAY_V8_SFI_DATA, &data) &&
+	       ray_v8_is(&n->js->v8, data, RAY_V8_TYPE_WASM_EXPORT);
 }
 
 static bool push_export(struct namer *n, const struct ray_raw_frame *raw, const struct ray_module *m, uint64_t vaddr)
@@ -255,7 +273,7 @@ static bool push_frameless(struct namer *n, const struct ray_raw_frame *raw, con
 	f.tier = code.tier;
 	set_place(n, &place, &f);
 	name = ray_v8_shared_name(&n->js->v8, place.shared);
-	f.function = name && !name[0] ? "<anonymous>" : safe(n, name);
+	f.function = name && !name[0] ? nameless(n, &f) : safe(n, name);
 	if (!f.function)
 		f.why = "its name cannot be read";
 	return push(n, f);
@@ -303,7 +321,8 @@ static bool is_construct(const struct ray_frame *f)
 static void mark_constructors(struct namer *n)
 {
 	for (size_t i = 0; i + 1 < n->frames.n; i++) {
-		if (n->frames.at[i].kind == RAY_FRAME_JS && !n->frames.at[i].inlined && is_construct(&n->frames.at[i + 1]))
+		if (n->frames.at[i].kind == RAY_FRAME_JS && !n->frames.at[i].inlined &&
+		    is_construct(&n->frames.at[i + 1]))
 			n->frames.at[i].is_construct = true;
 	}
 }
@@ -319,7 +338,7 @@ struct ray_error *ray_name_frames(struct ray_js *js, const struct ray_walk *walk
 		const struct ray_module *m = NULL;
 		uint64_t vaddr = 0;
 
-		ray_walk_region(js, raw->exact ? raw->pc : raw->pc - 1, &m, &vaddr);
+		ray_walk_region(js, raw->at, &m, &vaddr);
 		if (raw->region == RAY_REGION_NATIVE || raw->region == RAY_REGION_NONE)
 			ok = name_native(&n, raw, m, vaddr);
 		else
@@ -328,6 +347,7 @@ struct ray_error *ray_name_frames(struct ray_js *js, const struct ray_walk *walk
 	mark_constructors(&n);
 	stack->count = n.frames.n;
 	stack->unnamed = n.unnamed;
+	stack->no_symbol = n.no_symbol;
 	stack->frames = ray_arena_alloc(arena, (n.frames.n + 1) * sizeof(*stack->frames));
 	if (stack->frames && n.frames.n)
 		memcpy(stack->frames, n.frames.at, n.frames.n * sizeof(*stack->frames));
@@ -338,11 +358,12 @@ struct ray_error *ray_name_frames(struct ray_js *js, const struct ray_walk *walk
 void ray_frame_js_name(const struct ray_frame *f, struct ray_text *out)
 {
 	const char *name = f->function ? f->function : "<unnamed>";
+	bool accessor = !strncmp(name, "get ", 4) || !strncmp(name, "set ", 4);
 	size_t length;
 
 	if (f->is_construct) {
 		ray_text_add(out, "new ");
-	} else if (f->receiver_class) {
+	} else if (f->receiver_class && !accessor) {
 		length = strlen(f->receiver_class);
 		/* An inferred name may hold the class already. */
 		if (strncmp(name, f->receiver_class, length) || name[length] != '.')

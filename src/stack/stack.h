@@ -47,10 +47,11 @@ struct ray_frame {
 struct ray_stack {
 	const struct ray_thread *thread;
 	struct ray_role_info role;
-	bool wanted; /* false: PID/TID named another thread, nothing was walked */
+	bool wanted;		  /* false: PID/TID named another thread, nothing was walked */
 	struct ray_frame *frames; /* innermost first */
 	size_t count;
-	size_t unnamed;
+	size_t unnamed;	  /* frames of JavaScript or V8 without a name */
+	size_t no_symbol; /* native ones */
 	enum ray_walk_end end;
 	bool guessed_fp;
 };

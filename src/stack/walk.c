@@ -32,7 +32,8 @@ static bool is_builtin(struct ray_js *js, const struct ray_module *m, uint64_t v
 	return ray_elf_symbol_at(m->elf, vaddr, &s) && ray_js_builtin_name(s.name);
 }
 
-enum ray_region ray_walk_region(struct ray_js *js, uint64_t pc, const struct ray_module **module_ret, uint64_t *vaddr_ret)
+enum ray_region ray_walk_region(struct ray_js *js, uint64_t pc, const struct ray_module **module_ret,
+				uint64_t *vaddr_ret)
 {
 	const struct ray_map *map = ray_target_find_map(js->target, pc);
 
@@ -45,9 +46,10 @@ enum ray_region ray_walk_region(struct ray_js *js, uint64_t pc, const struct ray
 	return (*module_ret)->elf && is_builtin(js, *module_ret, *vaddr_ret) ? RAY_REGION_BUILTIN : RAY_REGION_NATIVE;
 }
 
-static struct ray_raw_frame *add_frame(struct walker *w, enum ray_region region)
+static struct ray_raw_frame *add_frame(struct walker *w, uint64_t at, enum ray_region region)
 {
 	struct ray_raw_frame f = { .pc = w->regs.reg[REG_PC],
+				   .at = at,
 				   .fp = w->regs.valid & KNOWN(REG_RBP) ? w->regs.reg[REG_RBP] : 0,
 				   .sp = w->regs.reg[REG_RSP],
 				   .region = region,
@@ -159,20 +161,34 @@ static bool step_from_nowhere(struct walker *w)
 	return true;
 }
 
+/* A return address may lie just behind its function's end, so the call before it is looked up. The exception is
+ * a frame that the deoptimizer wrote: it returns to the very start of a builtin. */
+static uint64_t lookup_address(struct walker *w)
+{
+	uint64_t pc = w->regs.reg[REG_PC], vaddr;
+	const struct ray_module *m;
+	struct ray_symbol s;
+
+	if (w->exact)
+		return pc;
+	if (ray_walk_region(w->js, pc, &m, &vaddr) == RAY_REGION_BUILTIN && ray_elf_symbol_at(m->elf, vaddr, &s) &&
+	    s.value == vaddr)
+		return pc;
+	return pc - 1;
+}
+
 static bool step(struct walker *w)
 {
 	const struct ray_module *m;
 	struct ray_raw_frame *f;
 	enum ray_region region;
-	uint64_t vaddr = 0, pc = w->regs.reg[REG_PC];
+	uint64_t vaddr = 0, pc = w->regs.reg[REG_PC], at = lookup_address(w);
 
-	/* A return address may lie just behind its function's end. */
-	region = ray_walk_region(w->js, w->exact ? pc : pc - 1, &m, &vaddr);
-	if (!w->exact)
-		vaddr++;
+	region = ray_walk_region(w->js, at, &m, &vaddr);
+	vaddr += pc - at;
 	if (region == RAY_REGION_NONE && w->walk->frames.n)
 		return stop(w, RAY_WALK_BROKEN);
-	f = add_frame(w, region);
+	f = add_frame(w, at, region);
 	if (!f)
 		return stop(w, RAY_WALK_TRUNCATED);
 	if (region == RAY_REGION_NATIVE)

@@ -20,6 +20,7 @@ enum ray_region {
 
 struct ray_raw_frame {
 	uint64_t pc, fp, sp;
+	uint64_t at; /* the address to look up: pc, or inside the call before it when pc is a return address */
 	enum ray_region region;
 	bool exact;	     /* pc is the instruction itself, not a return address behind a call */
 	bool frameless;	     /* it has no frame of its own (yet): fp is its caller's */
@@ -39,9 +40,11 @@ struct ray_walk {
 };
 
 /* What lies at pc. vaddr_ret and module_ret are set for NATIVE and BUILTIN. */
-enum ray_region ray_walk_region(struct ray_js *js, uint64_t pc, const struct ray_module **module_ret, uint64_t *vaddr_ret);
+enum ray_region ray_walk_region(struct ray_js *js, uint64_t pc, const struct ray_module **module_ret,
+				uint64_t *vaddr_ret);
 
-RAY_MUST_USE struct ray_error *ray_walk_thread(struct ray_js *js, const struct ray_thread *thread, struct ray_walk *ret);
+RAY_MUST_USE struct ray_error *ray_walk_thread(struct ray_js *js, const struct ray_thread *thread,
+					       struct ray_walk *ret);
 void ray_walk_deinit(struct ray_walk *w);
 
 #endif

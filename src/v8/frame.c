@@ -82,11 +82,10 @@ static void interpreted_place(struct ray_v8 *v8, const struct ray_v8_frame *f, i
 static void baseline_place(struct ray_v8 *v8, const struct ray_v8_frame *f, const struct ray_v8_code *code, uint64_t pc,
 			   struct ray_v8_frame_code *ret)
 {
-	uint64_t array = 0;
-	int64_t offset = ray_v8_baseline_offset(v8, code, pc, &array);
+	int64_t offset = ray_v8_baseline_offset(v8, code, pc, f->bytecode_array);
 
 	if (offset >= 0)
-		ret->places[0].position = ray_v8_bytecode_position(v8, array, offset, f->shared);
+		ret->places[0].position = ray_v8_bytecode_position(v8, f->bytecode_array, offset, f->shared);
 }
 
 void ray_v8_frame_places(struct ray_v8 *v8, const struct ray_v8_frame *f, uint64_t pc, bool in_jit, int32_t leaf_offset,

@@ -5,9 +5,9 @@
 #include "v8/string.h"
 
 enum {
-	NAME_LIMIT = 256,     /* UTF-16 units of a name that are shown */
-	INLINE_LOCALS = 75,   /* scopes with that many context locals keep their names in a hash table */
-	TAIL_SLOTS = 8,	      /* slots behind the locals that can hold the name */
+	NAME_LIMIT = 256,   /* UTF-16 units of a name that are shown */
+	INLINE_LOCALS = 75, /* scopes with that many context locals keep their names in a hash table */
+	TAIL_SLOTS = 8,	    /* slots behind the locals that can hold the name */
 	MAX_BACK_POINTERS = 2000,
 };
 
@@ -85,18 +85,15 @@ const char *ray_v8_shared_name(struct ray_v8 *v8, uint64_t shared)
 
 const char *ray_v8_function_name(struct ray_v8 *v8, uint64_t function)
 {
-	const char *name, *own;
+	const char *own = NULL;
 	uint64_t shared, value;
 
 	if (!ray_v8_function_shared(v8, function, &shared))
 		return NULL;
-	name = ray_v8_shared_name(v8, shared);
-	if (name && name[0])
-		return name;
-	own = ray_v8_property_get(v8, function, "name", &value) && ray_v8_is_string(v8, value) ?
-		      ray_v8_string_text(v8, value, NAME_LIMIT) :
-		      NULL;
-	return own ? own : name;
+	/* Usually an accessor; a value there was set at run time and is what the program calls it. */
+	if (ray_v8_property_get(v8, function, "name", &value) && ray_v8_is_string(v8, value))
+		own = ray_v8_string_text(v8, value, NAME_LIMIT);
+	return own && own[0] ? own : ray_v8_shared_name(v8, shared);
 }
 
 bool ray_v8_shared_script(struct ray_v8 *v8, uint64_t shared, uint64_t *ret)
@@ -113,7 +110,8 @@ bool ray_v8_shared_script(struct ray_v8 *v8, uint64_t shared, uint64_t *ret)
 
 static bool is_range(uint64_t start, uint64_t end)
 {
-	return ray_v8_is_smi(start) && ray_v8_is_smi(end) && ray_v8_smi(start) >= 0 && ray_v8_smi(end) >= ray_v8_smi(start);
+	return ray_v8_is_smi(start) && ray_v8_is_smi(end) && ray_v8_smi(start) >= 0 &&
+	       ray_v8_smi(end) >= ray_v8_smi(start);
 }
 
 /* Newer V8 keeps start and end before the locals (then there are five fixed slots), older behind the names. */

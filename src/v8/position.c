@@ -66,7 +66,8 @@ bool ray_v8_positions_each(const uint8_t *bytes, size_t size, bool new_code,
 			   bool (*each)(int64_t code_offset, int64_t position, void *arg), void *arg)
 {
 	struct cursor c = { bytes, bytes + size };
-	int64_t code = 0, position = 0, d;
+	/* The first entry counts from the function's entry, which V8 numbers -1. */
+	int64_t code = -1, position = 0, d;
 
 	while (c.at < c.end) {
 		if (!next_code_delta(&c, new_code, &d) || d < 0 || d > INT32_MAX)
@@ -183,17 +184,15 @@ static size_t bytecode_length(const struct ray_v8 *v8, const uint8_t *b, size_t 
 	return prefix + v8->bytecode_sizes[scale * v8->bytecode_count + b[prefix]];
 }
 
-int64_t ray_v8_baseline_offset(struct ray_v8 *v8, const struct ray_v8_code *code, uint64_t pc, uint64_t *bytecode_ret)
+int64_t ray_v8_baseline_offset(struct ray_v8 *v8, const struct ray_v8_code *code, uint64_t pc, uint64_t array)
 {
 	const uint8_t *bytes, *table;
-	uint64_t array, table_object, pc_end, n;
+	uint64_t table_object, pc_end, n;
 	size_t size, table_size, at = 0, length;
 	struct cursor c;
 
-	if (!v8->bytecode_sizes || !ray_v8_field(v8, code->object, RAY_V8_CODE_DEOPT, &array) ||
-	    !ray_v8_field(v8, code->object, RAY_V8_CODE_POSITIONS, &table_object))
+	if (!v8->bytecode_sizes || !ray_v8_field(v8, code->object, RAY_V8_CODE_POSITIONS, &table_object))
 		return -1;
-	*bytecode_ret = array;
 	bytes = read_bytecodes(v8, array, &size);
 	table = ray_v8_bytes(v8, table_object, MAX_TABLE, &table_size);
 	if (!bytes || !table)
@@ -223,8 +222,8 @@ struct inlining_position {
 	int32_t padding;
 };
 
-static bool inlined_function(struct ray_v8 *v8, uint64_t deopt, int32_t id, struct inlining_position *ip, uint64_t outer,
-			     uint64_t *ret)
+static bool inlined_function(struct ray_v8 *v8, uint64_t deopt, int32_t id, struct inlining_position *ip,
+			     uint64_t outer, uint64_t *ret)
 {
 	uint64_t inlinings, literals, value;
 	const uint8_t *bytes;

@@ -16,8 +16,8 @@ struct ray_v8_place {
 
 /* The position of a bytecode; -1 when the table does not say. */
 int32_t ray_v8_bytecode_position(struct ray_v8 *v8, uint64_t bytecode_array, int64_t offset, uint64_t shared);
-/* The bytecode offset that baseline code executes at pc; -1 when it cannot be told. */
-int64_t ray_v8_baseline_offset(struct ray_v8 *v8, const struct ray_v8_code *code, uint64_t pc, uint64_t *bytecode_ret);
+/* The offset of the bytecode (of this array) that baseline code executes at pc; -1 when it cannot be told. */
+int64_t ray_v8_baseline_offset(struct ray_v8 *v8, const struct ray_v8_code *code, uint64_t pc, uint64_t array);
 /* Optimized code: the functions that are active at pc, innermost first; the last is the outer one.
  * shared is the outer function. Returns how many; at least 1. pc is inside the call for a caller. */
 size_t ray_v8_optimized_places(struct ray_v8 *v8, const struct ray_v8_code *code, uint64_t pc, uint64_t shared,

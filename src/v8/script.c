@@ -17,7 +17,7 @@ enum {
 
 struct ray_v8_script {
 	uint64_t script, source;
-	int64_t length;	 /* -1: the source cannot be read */
+	int64_t length; /* -1: the source cannot be read */
 	int line_offset, column_offset;
 	RAY_VEC(uint32_t) starts; /* of lines */
 };
@@ -155,6 +155,13 @@ static const char *name_at(struct ray_v8 *v8, uint64_t script, enum ray_v8_field
 }
 
 static const char *script_name(struct ray_v8 *v8, uint64_t script, int depth);
+
+bool ray_v8_script_is_eval(struct ray_v8 *v8, uint64_t script)
+{
+	uint64_t shared;
+
+	return ray_v8_field(v8, script, RAY_V8_SCRIPT_EVAL_SHARED, &shared) && ray_v8_is(v8, shared, RAY_V8_TYPE_SFI);
+}
 
 /* eval_from_position is a position in the calling script, or minus the bytecode offset of the call: V8
  * translates the latter only when it needs to. */

@@ -11,6 +11,8 @@
 /* The script's name: a path, a file: or node: URL, a //# sourceURL; for eval "eval at f (file:1:2)".
  * "" when it has none; NULL when it cannot be read. */
 const char *ray_v8_script_name(struct ray_v8 *v8, uint64_t script);
+/* Did eval() make it? */
+bool ray_v8_script_is_eval(struct ray_v8 *v8, uint64_t script);
 /* Line and column, both from 1, of a position in the source. */
 bool ray_v8_script_place(struct ray_v8 *v8, uint64_t script, int32_t position, int *line_ret, int *column_ret);
 /* How many UTF-16 units its source has; -1 when it cannot be read. */

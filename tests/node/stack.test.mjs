@@ -1,0 +1,93 @@
+// noderay stack against V8's own stack of the same moment. SPDX-License-Identifier: MIT
+import test from 'node:test';
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { jsonLines, nodes, noderay, programs, start, takeCore } from './lib.mjs';
+
+
+
+async function stacks(target, ...args) {
+	const run = await noderay(['stack', '--json', ...args, target]);
+	assert.equal(run.code, 0, run.stderr);
+	return { threads: jsonLines(run.stdout), notes: run.stderr };
+}
+
+/** JS frames of the main thread above park(), as V8 lists them: without builtins. */
+async function mainFrames(target, ...args) {
+	const { threads, notes } = await stacks(target, '--js', '--thread', 'main', ...args);
+	const frames = threads[0].frames;
+	assert.equal(threads[0].unnamed, 0, JSON.stringify(frames));
+	assert.equal(frames[0].function, 'park');
+	return { frames: frames.slice(1), notes };
+}
+
+const place = (f) => `${f.file}:${f.line}:${f.column}`;
+
+/** Every frame must be the one that V8 names; lines are compared where the frame claims to be exact. */
+function compare(ours, truth, { exact = true } = {}) {
+	const expected = truth.filter((f) => !f.native || /eval at/.test(f.file ?? ''));
+	const text = ours.map((f) => `${f.name} ${place(f)} ${f.tier}${f.inlined ? ' inlined' : ''}`).join('\n');
+	assert.equal(ours.length, expected.length, `${text}\n--- V8:\n${expected.map((f) => f.text).join('\n')}`);
+	ours.forEach((f, i) => {
+		const v8 = expected[i];
+		// As V8 prints it, but for what it adds of its own: "Object.f [as g] (file)", "file:1:2".
+		const want = (/^(.*?)( \[as .*?\])? \(/.exec(v8.text)?.[1] ?? '<anonymous>').replace(/^async /, '');
+		// The receiver of an inlined function is in no frame: only the function's own name is known.
+		// Older V8 calls the receiver of a static method "Function"; we name the class.
+		const same = f.name === want || (f.inlined && want.endsWith(`.${f.name}`)) ||
+			(want[0] === '#' && f.name.endsWith(`.${want}`)) ||
+			(/^(Function|Object)\./.test(want) && `.${f.name}`.endsWith(want.replace(/^\w+/, ''))) ||
+			(/^Object\./.test(f.name) && f.name.slice(7) === want);
+		assert.ok(same, `frame ${i}: ${f.name} is not ${want} (${v8.text})\n${text}`);
+		if (exact) assert.equal(f.exact, true, `frame ${i} ${f.name}: only the definition is known\n${text}`);
+		if (!f.exact) return;
+		assert.equal(`${f.line}:${f.column}`, `${v8.line}:${v8.column}`, `frame ${i} ${f.name} (${v8.text})\n${text}`);
+		if (!/^eval at/.test(v8.file)) assert.equal(f.file, v8.file);
+	});
+}
+
+const tierFlags = {
+	interpreted: ['--no-opt', '--no-sparkplug', '--no-maglev'],
+	baseline: ['--no-opt', '--always-sparkplug', '--no-maglev'],
+	default: ['--allow-natives-syntax'],
+};
+const flagsFor = (node, tier) =>
+	tierFlags[tier].filter((f) => node.major >= 20 || !/maglev/.test(f));
+
+for (const node of nodes) {
+	test(`node ${node.name}: every shape of function and call`, async (t) => {
+		const target = await start(node, 'stacks/shapes.js');
+		t.after(target.stop);
+		await t.test('live', async () => {
+			const { frames, notes } = await mainFrames(target.pid);
+			compare(frames, target.ready.frames);
+			assert.match(notes, /paused for \d+\.\d+ ms/);
+		});
+		await t.test('core', async () => {
+			const { frames } = await mainFrames(await takeCore(target));
+			compare(frames, target.ready.frames);
+		});
+	});
+
+	for (const tier of Object.keys(tierFlags)) {
+		test(`node ${node.name}: ${tier} tier`, async (t) => {
+			const target = await start(node, 'stacks/tiers.js', { flags: flagsFor(node, tier) });
+			t.after(target.stop);
+			const { frames } = await mainFrames(target.pid);
+			const hot = frames.filter((f) => /leaf|small|area|middle|outer/.test(f.function));
+			compare(frames, target.ready.frames, { exact: true });
+			if (tier !== 'default') for (const f of hot) assert.equal(f.tier, tier, f.name);
+			else assert.ok(hot.some((f) => /turbofan|maglev/.test(f.tier)), JSON.stringify(hot.map((f) => f.tier)));
+		});
+	}
+
+	test(`node ${node.name}: ES modules and async functions`, async (t) => {
+		const target = await start(node, 'stacks/module.mjs');
+		t.after(target.stop);
+		const { frames } = await mainFrames(target.pid);
+		const truth = target.ready.frames.filter((f) => !/^async /.test(f.text));
+		compare(frames, truth);
+		assert.equal(frames[0].function, 'third');
+		assert.equal(frames[0].file, 'file://' + path.join(programs, 'stacks/module.mjs'));
+	});
+}
