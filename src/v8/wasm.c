@@ -277,7 +277,7 @@ static uint8_t *read_table(const struct ray_wasm *w, uint64_t address, uint32_t 
 	return bytes;
 }
 
-static void add_function(const struct ray_wasm_native *n, uint32_t index, int64_t offset, struct ray_wasm_frame *ret)
+static void add_function(struct ray_wasm_native *n, uint32_t index, int64_t offset, struct ray_wasm_frame *ret)
 {
 	struct ray_wasm_function *f = &ret->functions[ret->count];
 	struct ray_wasm_section body;
@@ -296,7 +296,7 @@ static void add_function(const struct ray_wasm_native *n, uint32_t index, int64_
 }
 
 /* Fills in the functions that were inlined here, and where the outer one is. */
-static int64_t unfold(const struct ray_wasm *w, const struct ray_wasm_native *n, const struct ray_wasm_code *code, int64_t offset,
+static int64_t unfold(const struct ray_wasm *w, struct ray_wasm_native *n, const struct ray_wasm_code *code, int64_t offset,
 		      struct ray_wasm_frame *ret)
 {
 	ray_auto_memory uint8_t *positions = NULL, *inlined = NULL;

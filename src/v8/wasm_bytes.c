@@ -1,11 +1,13 @@
 /* wasm_bytes.c - see wasm_bytes.h. SPDX-License-Identifier: MIT */
 #include "v8/wasm_bytes.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/auto.h"
 
-enum { MAX_FUNCTIONS = 10000000, MAX_MODULE = 1 << 30, WINDOW = 4096 };
+/* V8 takes no more than a million functions and a gibibyte. */
+enum { MAX_FUNCTIONS = 1000000, MAX_MODULE = 1 << 30, WINDOW = 4096 };
 
 enum section_id { CUSTOM = 0, IMPORT = 2, FUNCTION = 3, EXPORT = 7, CODE = 10 };
 enum name_id { MODULE_NAME = 0, FUNCTION_NAMES = 1 };
@@ -241,7 +243,7 @@ bool ray_wasm_bytes_read(const struct ray_reader *reader, uint64_t address, uint
 			break;
 	}
 	/* What comes behind the functions may be broken or missing: then the names are. */
-	if (c.failed && !w.code.size)
+	if ((c.failed && !w.code.size) || w.imported > MAX_FUNCTIONS)
 		return false;
 	*ret = w;
 	return true;
@@ -255,7 +257,17 @@ bool ray_wasm_bytes_module_name(const struct ray_wasm_bytes *w, char *out, size_
 	return next_text(&c, out, size);
 }
 
-bool ray_wasm_bytes_function_name(const struct ray_wasm_bytes *w, uint32_t index, char *out, size_t size)
+/* Offsets in the module, 0 for none: of a name's length, of a body's length. */
+struct ray_wasm_places {
+	uint32_t name, exported, body;
+};
+
+static uint32_t function_count(const struct ray_wasm_bytes *w)
+{
+	return w->imported + w->declared;
+}
+
+static void find_names(struct ray_wasm_bytes *w)
 {
 	struct cursor c;
 	uint32_t count;
@@ -263,14 +275,15 @@ bool ray_wasm_bytes_function_name(const struct ray_wasm_bytes *w, uint32_t index
 	cursor_init(&c, w, w->function_names);
 	count = next_u32(&c);
 	for (uint32_t i = 0; i < count && !c.failed; i++) {
-		if (next_u32(&c) == index && !c.failed)
-			return next_text(&c, out, size);
+		uint32_t index = next_u32(&c), start = (uint32_t)c.at;
+
 		next_block(&c);
+		if (!c.failed && index < function_count(w) && !w->places[index].name)
+			w->places[index].name = start;
 	}
-	return false;
 }
 
-bool ray_wasm_bytes_export_name(const struct ray_wasm_bytes *w, uint32_t index, char *out, size_t size)
+static void find_exports(struct ray_wasm_bytes *w)
 {
 	struct cursor c;
 	uint32_t count;
@@ -278,31 +291,89 @@ bool ray_wasm_bytes_export_name(const struct ray_wasm_bytes *w, uint32_t index, 
 	cursor_init(&c, w, w->exports);
 	count = next_u32(&c);
 	for (uint32_t i = 0; i < count && !c.failed; i++) {
-		uint64_t start = c.at;
-		uint8_t kind;
+		uint32_t start = (uint32_t)c.at, index;
+		bool is_function;
 
 		next_block(&c);
-		kind = next(&c);
-		if (next_u32(&c) != index || kind != IMPORT_FUNCTION || c.failed)
-			continue;
-		c.at = start;
-		return next_text(&c, out, size);
+		is_function = next(&c) == IMPORT_FUNCTION;
+		index = next_u32(&c);
+		if (!c.failed && is_function && index < function_count(w) && !w->places[index].exported)
+			w->places[index].exported = start;
 	}
-	return false;
 }
 
-bool ray_wasm_bytes_body(const struct ray_wasm_bytes *w, uint32_t index, struct ray_wasm_section *ret)
+static void find_bodies(struct ray_wasm_bytes *w)
 {
-	struct ray_wasm_section body = { 0 };
 	struct cursor c;
 
-	if (index < w->imported || index - w->imported >= w->declared)
-		return false;
 	cursor_init(&c, w, w->code);
 	if (next_u32(&c) != w->declared)
+		return;
+	for (uint32_t i = 0; i < w->declared && !c.failed; i++) {
+		uint32_t start = (uint32_t)c.at;
+
+		next_block(&c);
+		if (!c.failed)
+			w->places[w->imported + i].body = start;
+	}
+}
+
+/* One pass over each section serves every frame of every stack. */
+static const struct ray_wasm_places *places_of(struct ray_wasm_bytes *w, uint32_t index)
+{
+	if (index >= function_count(w))
+		return NULL;
+	if (!w->places) {
+		w->places = calloc(function_count(w), sizeof(*w->places));
+		if (!w->places)
+			return NULL;
+		find_names(w);
+		find_exports(w);
+		find_bodies(w);
+	}
+	return &w->places[index];
+}
+
+void ray_wasm_bytes_deinit(struct ray_wasm_bytes *w)
+{
+	free(w->places);
+	w->places = NULL;
+}
+
+static bool text_at(const struct ray_wasm_bytes *w, uint32_t offset, char *out, size_t size)
+{
+	struct cursor c;
+
+	if (!offset)
 		return false;
-	for (uint32_t i = 0; i <= index - w->imported && !c.failed; i++)
-		body = next_block(&c);
+	cursor_init(&c, w, (struct ray_wasm_section){ offset, w->size - offset });
+	return next_text(&c, out, size);
+}
+
+bool ray_wasm_bytes_function_name(struct ray_wasm_bytes *w, uint32_t index, char *out, size_t size)
+{
+	const struct ray_wasm_places *p = places_of(w, index);
+
+	return p && text_at(w, p->name, out, size);
+}
+
+bool ray_wasm_bytes_export_name(struct ray_wasm_bytes *w, uint32_t index, char *out, size_t size)
+{
+	const struct ray_wasm_places *p = places_of(w, index);
+
+	return p && text_at(w, p->exported, out, size);
+}
+
+bool ray_wasm_bytes_body(struct ray_wasm_bytes *w, uint32_t index, struct ray_wasm_section *ret)
+{
+	const struct ray_wasm_places *p = places_of(w, index);
+	struct ray_wasm_section body;
+	struct cursor c;
+
+	if (!p || !p->body)
+		return false;
+	cursor_init(&c, w, (struct ray_wasm_section){ p->body, w->size - p->body });
+	body = next_block(&c);
 	if (c.failed)
 		return false;
 	*ret = body;

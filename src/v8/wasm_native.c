@@ -20,6 +20,7 @@ enum {
 	ALIGNMENT = 64,	      /* of code */
 	MAX_DEPTH = 64,	      /* of a map's tree */
 	MAX_RECENT = 1 << 20,
+	MAX_READINGS = 8,     /* of the vector */
 	CHECKED = 32,	      /* functions whose number is compared before it is believed */
 	/* A std::map's head: colour, root, first, last, count; then the vector and the table. */
 	HEAD_ROOT = 8,
@@ -84,16 +85,18 @@ static bool find_members(struct ray_wasm_native *n, uint64_t jump, uint64_t far)
 	return i < RAY_COUNT(a);
 }
 
+/* In one read: a module may have tens of thousands. */
 static bool read_code(const struct ray_wasm_native *n, uint64_t object, struct ray_wasm_code *ret)
 {
+	uint64_t w[CODE_WORDS];
 	uint32_t size;
-	uint64_t start;
 
-	if (!is_code(n->reader, n->address, object, &start) || !ray_read_u32(n->reader, object + n->size_offset, &size) ||
-	    !ray_read(n->reader, object + n->index_offset, &ret->index, sizeof(ret->index)))
+	if (!is_pointer(object) || !ray_read(n->reader, object, w, n->index_offset + 4) || w[0] != n->address || !w[1])
 		return false;
+	memcpy(&size, (uint8_t *)w + n->size_offset, sizeof(size));
+	memcpy(&ret->index, (uint8_t *)w + n->index_offset, sizeof(ret->index));
 	ret->object = object;
-	ret->start = start;
+	ret->start = w[1];
 	ret->size = size;
 	return true;
 }
@@ -175,6 +178,7 @@ void ray_wasm_native_deinit(struct ray_wasm_native *n)
 {
 	free(n->recent);
 	n->recent = NULL;
+	ray_wasm_bytes_deinit(&n->bytes);
 }
 
 static int by_start(const void *a, const void *b)
@@ -187,20 +191,24 @@ static int by_start(const void *a, const void *b)
 /* V8 moves code from the vector to the map only when somebody looks it up. */
 static void read_recent(struct ray_wasm_native *n)
 {
-	uint64_t vector[2], object;
+	ray_auto_memory uint64_t *objects = NULL;
+	uint64_t vector[2];
 	size_t count;
 
-	n->has_recent = true;
+	free(n->recent);
+	n->recent = NULL;
+	n->recent_count = 0;
+	n->readings++;
 	if (!ray_read(n->reader, n->map + VECTOR, vector, sizeof(vector)) || vector[1] <= vector[0] ||
 	    vector[1] - vector[0] > MAX_RECENT * 8ull)
 		return;
 	count = (vector[1] - vector[0]) / 8;
-	n->recent = calloc(count, sizeof(*n->recent));
-	for (size_t i = 0; n->recent && i < count; i++) {
-		if (!read_word(n->reader, vector[0] + i * 8, &object))
-			break;
-		n->recent_count += read_code(n, object, &n->recent[n->recent_count]);
-	}
+	objects = malloc(count * 8 + 1);
+	n->recent = calloc(count + 1, sizeof(*n->recent));
+	if (!objects || !n->recent || !ray_read(n->reader, vector[0], objects, count * 8))
+		return;
+	for (size_t i = 0; i < count; i++)
+		n->recent_count += read_code(n, objects[i], &n->recent[n->recent_count]);
 	if (n->recent_count)
 		qsort(n->recent, n->recent_count, sizeof(*n->recent), by_start);
 }
@@ -222,12 +230,10 @@ static bool find_in_map(const struct ray_wasm_native *n, uint64_t pc, struct ray
 	return best && read_word(n->reader, best + NODE_VALUE, &object) && read_code(n, object, ret);
 }
 
-static bool find_in_recent(struct ray_wasm_native *n, uint64_t pc, struct ray_wasm_code *ret)
+static bool find_in_recent(const struct ray_wasm_native *n, uint64_t pc, struct ray_wasm_code *ret)
 {
 	size_t low = 0, high;
 
-	if (!n->has_recent)
-		read_recent(n);
 	high = n->recent_count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -249,16 +255,21 @@ static bool is_function_at(const struct ray_wasm_native *n, const struct ray_was
 	       (uint32_t)c->index - n->bytes.imported < n->bytes.declared;
 }
 
+/* A target that runs on goes on compiling: what is missing may just be on its way from the vector to the map. */
 bool ray_wasm_native_find(struct ray_wasm_native *n, uint64_t pc, struct ray_wasm_code *ret)
 {
 	struct ray_wasm_code code;
 
-	if ((find_in_map(n, pc, &code) && is_function_at(n, &code, pc)) ||
-	    (find_in_recent(n, pc, &code) && is_function_at(n, &code, pc))) {
-		*ret = code;
-		return true;
+	for (;;) {
+		if ((find_in_map(n, pc, &code) && is_function_at(n, &code, pc)) ||
+		    (find_in_recent(n, pc, &code) && is_function_at(n, &code, pc))) {
+			*ret = code;
+			return true;
+		}
+		if (n->readings == MAX_READINGS)
+			return false;
+		read_recent(n);
 	}
-	return false;
 }
 
 /* All tables lie in one block: protected instructions, relocations, positions, inlining. Its address is before the

@@ -23,7 +23,7 @@ struct ray_wasm_native {
 	unsigned index_offset;
 	struct ray_wasm_code *recent; /* code that is not in the map yet, by address; read when first needed */
 	size_t recent_count;
-	bool has_recent;
+	unsigned readings; /* of recent */
 };
 
 /* Is there a NativeModule at this address? ret is ray_wasm_native_deinit()ed by the caller if so. */

@@ -45,6 +45,7 @@ static void try_module(const struct ray_reader *r, size_t size)
 		if (ray_wasm_bytes_body(&w, i, &body) && (body.offset > size || body.size > size - body.offset))
 			abort();
 	}
+	ray_wasm_bytes_deinit(&w);
 }
 
 static void try_heap(const struct ray_reader *r, bool flags)
