@@ -31,7 +31,8 @@ static const char *behind_stub(struct ray_target *t, const struct ray_module *m,
 	for (size_t i = 0; i + 6 <= n && i <= 5; i++) {
 		if (code[i] != 0xff || code[i + 1] != 0x25)
 			continue;
-		if (!ray_target_module_address(t, m, vaddr + i + 6 + (uint64_t)(int64_t)read_i32(code + i + 2), &slot) ||
+		if (!ray_target_module_address(t, m, vaddr + i + 6 + (uint64_t)(int64_t)read_i32(code + i + 2),
+					       &slot) ||
 		    ray_target_read(t, slot, &target, sizeof(target)) != sizeof(target))
 			return NULL;
 		callee = ray_target_module_at(t, target, &callee_vaddr);
@@ -40,7 +41,8 @@ static const char *behind_stub(struct ray_target *t, const struct ray_module *m,
 	return NULL;
 }
 
-size_t ray_calls_first(struct ray_target *t, const struct ray_module *m, uint64_t vaddr, const char *const *names, size_t count)
+size_t ray_calls_first(struct ray_target *t, const struct ray_module *m, uint64_t vaddr, const char *const *names,
+		       size_t count)
 {
 	uint8_t code[CODE];
 	size_t n = m->elf ? ray_elf_read(m->elf, vaddr, code, sizeof(code)) : 0;

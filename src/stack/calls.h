@@ -9,6 +9,7 @@
 #include "target/target.h"
 
 /* The index in names of the function that the code at vaddr of the module calls first; count when it calls none. */
-size_t ray_calls_first(struct ray_target *t, const struct ray_module *m, uint64_t vaddr, const char *const *names, size_t count);
+size_t ray_calls_first(struct ray_target *t, const struct ray_module *m, uint64_t vaddr, const char *const *names,
+		       size_t count);
 
 #endif

@@ -17,9 +17,9 @@ struct suspect {
 	struct ray_start start;
 	const char *start_symbol; /* "" when it has none */
 	const char *start_file;	  /* the last part of the module's path; "" when not known */
-	const char *calls;	  /* when it has no symbol: the first of these that the start function calls; "" if none */
-	const char *outer;	  /* the outermost frame that has a name and is not the C library's; "" if none */
-	bool argument_on_stack;	  /* it was started with the address of somebody's local variable */
+	const char *calls; /* when it has no symbol: the first of these that the start function calls; "" if none */
+	const char *outer; /* the outermost frame that has a name and is not the C library's; "" if none */
+	bool argument_on_stack; /* it was started with the address of somebody's local variable */
 	const struct rule *rule;
 };
 
@@ -45,7 +45,7 @@ static const struct rule rules[] = {
 	{ START_FILE, "libuv.so", RAY_ROLE_POOL, "libuv pool worker" },
 	{ START, "4node8Watchdog3Run", RAY_ROLE_OTHER, "watchdog (timeout of vm code)" },
 	{ START, "17RunSigintWatchdog", RAY_ROLE_OTHER, "watchdog (SIGINT in vm or repl)" },
-	{ START, "4node7tracing5Agent", RAY_ROLE_OTHER, "trace-events writer" },
+	{ START, "4node7tracing", RAY_ROLE_OTHER, "trace-events writer" },
 	{ START, "CACertificates", RAY_ROLE_OTHER, "CA certificate loader" },
 	{ START, "ares_event_thread", RAY_ROLE_OTHER, "c-ares event thread" },
 	{ FRAME, "23SamplingEventsProcessor3Run", RAY_ROLE_OTHER, "V8 CPU profiler" },
@@ -82,8 +82,9 @@ static const struct rule worker_rule = { START, "", RAY_ROLE_WORKER, "worker_thr
 static const struct rule other_rule = { START, "", RAY_ROLE_OTHER, "other thread" };
 
 static const char *const words[] = {
-	[RAY_ROLE_OTHER] = "other",	  [RAY_ROLE_MAIN] = "main", [RAY_ROLE_WORKER] = "worker",	[RAY_ROLE_PLATFORM] = "platform",
-	[RAY_ROLE_DELAYED] = "delayed", [RAY_ROLE_POOL] = "pool", [RAY_ROLE_INSPECTOR] = "inspector", [RAY_ROLE_SIGNAL] = "signal",
+	[RAY_ROLE_OTHER] = "other",	    [RAY_ROLE_MAIN] = "main",	    [RAY_ROLE_WORKER] = "worker",
+	[RAY_ROLE_PLATFORM] = "platform",   [RAY_ROLE_DELAYED] = "delayed", [RAY_ROLE_POOL] = "pool",
+	[RAY_ROLE_INSPECTOR] = "inspector", [RAY_ROLE_SIGNAL] = "signal",
 };
 
 /* Kinds of which there may be several: their texts carry a number. */
@@ -139,7 +140,8 @@ static const char *last_part(const char *path)
 }
 
 /* What tells the start functions of a node apart; a thread with a loop of its own comes to that first. */
-static const char *const telling_calls[] = { "uv_sem_post", "uv_sem_wait", "uv_cond_signal", "uv_run", "uv_loop_init", "" };
+static const char *const telling_calls[] = { "uv_sem_post", "uv_sem_wait",  "uv_cond_signal",
+					     "uv_run",	    "uv_loop_init", "" };
 
 static void look_at_start(struct ray_target *t, const struct ray_node *node, struct suspect *s)
 {
@@ -180,8 +182,9 @@ static bool is_on_main_stack(struct ray_target *t, const struct ray_thread *main
 
 	if (!map)
 		return false;
-	return !strcmp(map->path, "[stack]") || (main_thread->has_registers && main_thread->registers.rsp >= map->start &&
-						 main_thread->registers.rsp < map->end);
+	return !strcmp(map->path, "[stack]") ||
+	       (main_thread->has_registers && main_thread->registers.rsp >= map->start &&
+		main_thread->registers.rsp < map->end);
 }
 
 static const struct rule *find_rule(const struct suspect *s)
@@ -210,7 +213,8 @@ static uint64_t worker_vtable(struct ray_target *t, const struct ray_node *node)
 	struct ray_symbol s;
 	uint64_t address;
 
-	if (!node->module || !node->module->elf || !ray_elf_find_dynamic(node->module->elf, "_ZTVN4node6worker6WorkerE", &s) ||
+	if (!node->module || !node->module->elf ||
+	    !ray_elf_find_dynamic(node->module->elf, "_ZTVN4node6worker6WorkerE", &s) ||
 	    !ray_target_module_address(t, node->module, s.value, &address))
 		return 0;
 	return address + 16;
@@ -258,7 +262,8 @@ static void state_deinit(struct state *s)
 	free(s->starts);
 }
 
-static struct ray_error *state_init(struct state *s, const struct ray_thread *threads, const struct ray_role_frames *frames)
+static struct ray_error *state_init(struct state *s, const struct ray_thread *threads,
+				    const struct ray_role_frames *frames)
 {
 	ray_auto_memory struct ray_tls_thread *tls = NULL;
 	struct ray_error *err;
@@ -319,7 +324,8 @@ static void tell(struct state *s, struct ray_role_info *ret)
 		ret[i] = (struct ray_role_info){ .worker_id = -1 };
 		if (has_slot && !ray_isolate_read(s->t, &slot, s->pointers[i], &ret[i].isolate))
 			ret[i].isolate = 0;
-		s->suspects[i].rule = s->suspects[i].thread->tid == ray_target_pid(s->t) ? &main_rule : find_rule(&s->suspects[i]);
+		s->suspects[i].rule = s->suspects[i].thread->tid == ray_target_pid(s->t) ? &main_rule :
+											   find_rule(&s->suspects[i]);
 	}
 	share_rules(s->suspects, s->count);
 	find_workers(s, ret);

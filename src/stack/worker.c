@@ -4,8 +4,8 @@
 #include <string.h>
 
 enum {
-	WORDS = 96,	 /* how far the members are looked for; they lie within 0x140 bytes up to node 26 */
-	ID_WITHIN = 32,	 /* words from the pthread_t to the id; 11 to 14 up to node 26 */
+	WORDS = 96,	/* how far the members are looked for; they lie within 0x140 bytes up to node 26 */
+	ID_WITHIN = 32, /* words from the pthread_t to the id; 11 to 14 up to node 26 */
 	MAX_ID = 1 << 30,
 };
 
@@ -64,8 +64,8 @@ static void read_name(struct ray_target *t, const struct object *o, size_t i, ch
 	if (!length || length > 4096 || (length < 16) != (bytes == o->address + (i + 2) * 8))
 		return;
 	want = length < size ? length : size - 1;
-	if (ray_target_read(t, bytes + length, text, 1) != 1 || text[0] || ray_target_read(t, bytes, text, want) != want ||
-	    memchr(text, 0, want))
+	if (ray_target_read(t, bytes + length, text, 1) != 1 || text[0] ||
+	    ray_target_read(t, bytes, text, want) != want || memchr(text, 0, want))
 		return;
 	memcpy(name, text, want);
 	name[want] = '\0';

@@ -10,12 +10,12 @@
 
 enum {
 	INSTANCE_WORDS = 48,
-	OBJECT_WORDS = 8,    /* enough of a module object, or of an instance object */
-	MAX_HOPS = 3,	     /* objects from the instance to the one that holds the NativeModule */
+	OBJECT_WORDS = 8, /* enough of a module object, or of an instance object */
+	MAX_HOPS = 3,	  /* objects from the instance to the one that holds the NativeModule */
 	MANAGED_WORDS = 6,
 	SCRIPT_WORDS = 16,
 	MAX_TABLE = 16 << 20,
-	MAX_TRIES = 20000,   /* addresses that are looked at as NativeModules: a damaged heap must not take for ever */
+	MAX_TRIES = 20000, /* addresses that are looked at as NativeModules: a damaged heap must not take for ever */
 };
 
 /* An instance and its module; a failed search is remembered as well. */
@@ -153,7 +153,8 @@ static bool is_script_of(struct ray_wasm *w, uint64_t object, const struct ray_w
 	return false;
 }
 
-static uint64_t find_script(struct ray_wasm *w, uint64_t object, int hops, size_t limit, const struct ray_wasm_native *native)
+static uint64_t find_script(struct ray_wasm *w, uint64_t object, int hops, size_t limit,
+			    const struct ray_wasm_native *native)
 {
 	uint64_t words[INSTANCE_WORDS], found;
 	size_t count = read_fields(w, object, words, limit);
@@ -296,8 +297,8 @@ static void add_function(struct ray_wasm_native *n, uint32_t index, int64_t offs
 }
 
 /* Fills in the functions that were inlined here, and where the outer one is. */
-static int64_t unfold(const struct ray_wasm *w, struct ray_wasm_native *n, const struct ray_wasm_code *code, int64_t offset,
-		      struct ray_wasm_frame *ret)
+static int64_t unfold(const struct ray_wasm *w, struct ray_wasm_native *n, const struct ray_wasm_code *code,
+		      int64_t offset, struct ray_wasm_frame *ret)
 {
 	ray_auto_memory uint8_t *positions = NULL, *inlined = NULL;
 	struct ray_wasm_tables tables;
@@ -307,7 +308,8 @@ static int64_t unfold(const struct ray_wasm *w, struct ray_wasm_native *n, const
 	if (!ray_wasm_native_tables(n, code, &tables))
 		return -1;
 	positions = read_table(w, tables.positions, tables.positions_size);
-	if (!positions || !position_before(positions, positions + tables.positions_size, w->layout->position_flags, offset, &position))
+	if (!positions || !position_before(positions, positions + tables.positions_size, w->layout->position_flags,
+					   offset, &position))
 		return -1;
 	inlined = read_table(w, tables.inlining, tables.inlining_size);
 	for (int i = 0; inlining_id(position) && i < RAY_WASM_MAX_INLINED; i++) {

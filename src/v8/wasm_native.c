@@ -15,13 +15,13 @@
 #include "base/auto.h"
 
 enum {
-	WORDS = 0x60,	      /* how much of a NativeModule is looked at; 0x200 bytes matter up to V8 14 */
-	CODE_WORDS = 0x10,    /* the same of a WasmCode */
-	ALIGNMENT = 64,	      /* of code */
-	MAX_DEPTH = 64,	      /* of a map's tree */
+	WORDS = 0x60,	   /* how much of a NativeModule is looked at; 0x200 bytes matter up to V8 14 */
+	CODE_WORDS = 0x10, /* the same of a WasmCode */
+	ALIGNMENT = 64,	   /* of code */
+	MAX_DEPTH = 64,	   /* of a map's tree */
 	MAX_RECENT = 1 << 20,
-	MAX_READINGS = 8,     /* of the vector */
-	CHECKED = 32,	      /* functions whose number is compared before it is believed */
+	MAX_READINGS = 8, /* of the vector */
+	CHECKED = 32,	  /* functions whose number is compared before it is believed */
 	/* A std::map's head: colour, root, first, last, count; then the vector and the table. */
 	HEAD_ROOT = 8,
 	HEAD_FIRST = 16,
@@ -72,7 +72,8 @@ static bool find_members(struct ray_wasm_native *n, uint64_t jump, uint64_t far)
 	unsigned i;
 
 	if (!is_code(n->reader, n->address, jump, &jump_start) || !is_code(n->reader, n->address, far, &far_start) ||
-	    far_start <= jump_start || !ray_read(n->reader, jump, a, sizeof(a)) || !ray_read(n->reader, far, b, sizeof(b)))
+	    far_start <= jump_start || !ray_read(n->reader, jump, a, sizeof(a)) ||
+	    !ray_read(n->reader, far, b, sizeof(b)))
 		return false;
 	for (i = 6; i <= 10 && (!a[i] || round_up(a[i]) != far_start - jump_start || !b[i]); i += 2)
 		;
@@ -150,7 +151,8 @@ static bool find_map(struct ray_wasm_native *n, unsigned from)
 {
 	for (unsigned i = from; i + (TABLE + 8) / 8 <= WORDS; i++) {
 		n->map = n->address + i * 8;
-		if (is_map(n, n->map) && read_word(n->reader, n->map + TABLE, &n->table) && is_pointer(n->table) && check_table(n))
+		if (is_map(n, n->map) && read_word(n->reader, n->map + TABLE, &n->table) && is_pointer(n->table) &&
+		    check_table(n))
 			return true;
 	}
 	return false;
@@ -274,7 +276,8 @@ bool ray_wasm_native_find(struct ray_wasm_native *n, uint64_t pc, struct ray_was
 
 /* All tables lie in one block: protected instructions, relocations, positions, inlining. Its address is before the
  * sizes, which are those of instructions, relocations, positions, [inlining, [deoptimization]], protected. */
-bool ray_wasm_native_tables(const struct ray_wasm_native *n, const struct ray_wasm_code *code, struct ray_wasm_tables *ret)
+bool ray_wasm_native_tables(const struct ray_wasm_native *n, const struct ray_wasm_code *code,
+			    struct ray_wasm_tables *ret)
 {
 	enum { RELOCATIONS = 1, POSITIONS = 2, INLINING = 3 };
 	unsigned count = (n->index_offset - n->size_offset) / 4;

@@ -17,9 +17,9 @@ struct ray_wasm_native {
 	const struct ray_reader *reader;
 	uint64_t address;
 	struct ray_wasm_bytes bytes;
-	uint64_t map;	       /* where the map from addresses to code has its head */
-	uint64_t table;	       /* the current code of each declared function */
-	unsigned size_offset;  /* members of WasmCode */
+	uint64_t map;	      /* where the map from addresses to code has its head */
+	uint64_t table;	      /* the current code of each declared function */
+	unsigned size_offset; /* members of WasmCode */
 	unsigned index_offset;
 	struct ray_wasm_code *recent; /* code that is not in the map yet, by address; read when first needed */
 	size_t recent_count;
@@ -37,6 +37,7 @@ struct ray_wasm_tables {
 	uint64_t positions, inlining; /* addresses */
 	uint32_t positions_size, inlining_size;
 };
-bool ray_wasm_native_tables(const struct ray_wasm_native *n, const struct ray_wasm_code *code, struct ray_wasm_tables *ret);
+bool ray_wasm_native_tables(const struct ray_wasm_native *n, const struct ray_wasm_code *code,
+			    struct ray_wasm_tables *ret);
 
 #endif

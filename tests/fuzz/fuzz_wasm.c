@@ -54,7 +54,8 @@ static void try_heap(const struct ray_reader *r, bool flags)
 	ray_auto(ray_wasm, w) = ray_wasm_create(r, &layout);
 	struct ray_wasm_frame frame;
 
-	if (w && ray_wasm_find(w, BASE + 1, BASE + 0x100, false, &frame) && (!frame.count || frame.count > RAY_WASM_MAX_INLINED + 1))
+	if (w && ray_wasm_find(w, BASE + 1, BASE + 0x100, false, &frame) &&
+	    (!frame.count || frame.count > RAY_WASM_MAX_INLINED + 1))
 		abort();
 }
 

@@ -10,8 +10,8 @@ after(async () => {
 	for (const target of targets) await target.stop();
 });
 
-async function begin(node, options) {
-	const target = await start(node, 'threads.js', { flags: ['--inspect=0'], ...options });
+async function begin(node, { program = 'threads.js', ...options } = {}) {
+	const target = await start(node, program, { flags: ['--inspect=0'], ...options });
 	targets.push(target);
 	return target;
 }
@@ -61,6 +61,20 @@ for (const node of nodes) {
 		const user = 'nobody';
 		const target = await begin(node, { user });
 		check(await stacks(target.pid, { user }), target);
+		await target.stop();
+	});
+}
+
+for (const node of nodes) {
+	test(`node ${node.name}: profiler, watchdogs and the writer of trace events`, async () => {
+		const trace = path.join(tmp(), 'trace.log');
+		const flags = ['--trace-event-categories', 'node.perf', '--trace-event-file-pattern', trace];
+		const target = await begin(node, { program: 'helpers.js', flags });
+		const texts = (await stacks(target.pid)).filter((t) => t.role === 'other').map((t) => t.role_text);
+		const expected = ['V8 CPU profiler', 'watchdog (SIGINT in vm or repl)', 'watchdog (timeout of vm code)'];
+		// A stripped node does not tell what the writer's function is.
+		expected.push(node.name === 'debian' ? 'other thread' : 'trace-events writer');
+		assert.deepEqual(texts.sort(), expected.sort());
 		await target.stop();
 	});
 }

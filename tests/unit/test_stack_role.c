@@ -15,7 +15,15 @@
 #include "target/internal.h"
 
 /* One stretch of memory: [0, STACKS) is a heap, then a stack with its descriptor for each thread. */
-enum { BASE = 0x100000, HEAP = 0x4000, STACK = 0x4000, THREADS = 4, DESCRIPTOR = 0x3000, ROUTINE = 0x638, CODE = 0x900000 };
+enum {
+	BASE = 0x100000,
+	HEAP = 0x4000,
+	STACK = 0x4000,
+	THREADS = 4,
+	DESCRIPTOR = 0x3000,
+	ROUTINE = 0x638,
+	CODE = 0x900000
+};
 
 static uint8_t memory[HEAP + THREADS * STACK];
 
@@ -39,7 +47,8 @@ static size_t fake_read(struct ray_target *t RAY_UNUSED, uint64_t address, void 
 	return size;
 }
 
-static struct ray_error *no_module(struct ray_target *t RAY_UNUSED, const struct ray_map *map RAY_UNUSED, struct ray_elf **ret RAY_UNUSED)
+static struct ray_error *no_module(struct ray_target *t RAY_UNUSED, const struct ray_map *map RAY_UNUSED,
+				   struct ray_elf **ret RAY_UNUSED)
 {
 	return ray_error_new(RAY_FAILED, "there are no files here");
 }
@@ -60,12 +69,16 @@ static int set_up(void **state)
 	struct ray_map *map = f->maps;
 
 	memset(memory, 0, sizeof(memory));
-	f->target = (struct ray_target){ .ops = &ops, .kind = RAY_TARGET_CORE, .pid = 100, .exe = "", .arena = ray_arena_create() };
+	f->target = (struct ray_target){
+		.ops = &ops, .kind = RAY_TARGET_CORE, .pid = 100, .exe = "", .arena = ray_arena_create()
+	};
 	*map++ = (struct ray_map){ .start = BASE, .end = BASE + HEAP, .prot = PROT_READ | PROT_WRITE, .path = "" };
 	for (int i = 0; i < THREADS; i++) {
 		uint64_t start = BASE + HEAP + (uint64_t)i * STACK;
 
-		*map++ = (struct ray_map){ .start = start, .end = start + STACK, .prot = PROT_READ | PROT_WRITE, .path = "" };
+		*map++ = (struct ray_map){
+			.start = start, .end = start + STACK, .prot = PROT_READ | PROT_WRITE, .path = ""
+		};
 		f->pointers[i] = descriptor(i);
 		put(descriptor(i), descriptor(i));
 		put(descriptor(i) + 0x10, descriptor(i));
@@ -77,7 +90,9 @@ static int set_up(void **state)
 		f->threads[i].registers.fs_base = descriptor(i);
 		f->threads[i].registers.rsp = start + 0x2000;
 	}
-	*map = (struct ray_map){ .start = CODE, .end = CODE + 0x10000, .prot = PROT_READ | PROT_EXEC, .path = "/opt/libuv.so.1" };
+	*map = (struct ray_map){
+		.start = CODE, .end = CODE + 0x10000, .prot = PROT_READ | PROT_EXEC, .path = "/opt/libuv.so.1"
+	};
 	f->target.maps.at = f->maps;
 	f->target.maps.n = RAY_COUNT(f->maps);
 	f->target.threads.at = f->threads;
@@ -171,7 +186,8 @@ static void worker_of_another_thread_is_refused(void **state)
 	assert_false(ray_worker_read(&f->target, descriptor(2), BASE + 0x800, 0, 0, &w));
 	put_worker(2, descriptor(2), 7, "indexer");
 	assert_false(ray_worker_read(&f->target, descriptor(2), BASE + 0x800, 0x9999, 0, &w)); /* another class */
-	assert_false(ray_worker_read(&f->target, descriptor(2), BASE + 0x800, 0, BASE + 0x3100, &w)); /* another isolate */
+	assert_false(
+		ray_worker_read(&f->target, descriptor(2), BASE + 0x800, 0, BASE + 0x3100, &w)); /* another isolate */
 	assert_false(ray_worker_read(&f->target, descriptor(2), 0, 0, 0, &w));
 	assert_false(ray_worker_read(&f->target, descriptor(2), 0x7fff00000000, 0, 0, &w));
 }

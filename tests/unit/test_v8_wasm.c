@@ -40,20 +40,14 @@ static void put32(uint64_t address, uint32_t value)
 
 /* One import of each kind that can be skipped, two declared functions, one export, names. */
 static const uint8_t module[] = {
-	0, 'a', 's', 'm', 1, 0, 0, 0,
-	1, 4, 1, 0x60, 0, 0,
-	2, 37, 5,
-	1, 'e', 1, 'm', 2, 1, 1, 2,	  /* memory with a maximum */
-	1, 'e', 1, 't', 1, 0x70, 0, 1,	  /* table */
-	1, 'e', 1, 'g', 3, 0x7f, 0,	  /* global */
-	1, 'e', 1, 'f', 0, 0,		  /* function 0 */
-	1, 'e', 1, 'x', 4, 0, 0,	  /* tag */
-	3, 3, 2, 0, 0,
-	7, 8, 1, 4, 'm', 'a', 'i', 'n', 0, 2,
-	10, 9, 2, 2, 0, 0x0b, 4, 0, 1, 1, 0x0b,
-	0, 20, 4, 'n', 'a', 'm', 'e',
-	0, 3, 2, 'm', 'y',
-	1, 8, 1, 1, 5, 's', 't', 'e', 'p', 's',
+	0, 'a',	 's', 'm', 1, 0,    0,	 0,   1,   4,	1,   0x60, 0,	0,   2, 37, 5, 1, 'e', 1,   'm',  2,   1,   1,
+	2,				    /* memory with a maximum */
+	1, 'e',	 1,   't', 1, 0x70, 0,	 1, /* table */
+	1, 'e',	 1,   'g', 3, 0x7f, 0,	    /* global */
+	1, 'e',	 1,   'f', 0, 0,	    /* function 0 */
+	1, 'e',	 1,   'x', 4, 0,    0,	    /* tag */
+	3, 3,	 2,   0,   0, 7,    8,	 1,   4,   'm', 'a', 'i',  'n', 0,   2, 10, 9, 2, 2,   0,   0x0b, 4,   0,   1,
+	1, 0x0b, 0,   20,  4, 'n',  'a', 'm', 'e', 0,	3,   2,	   'm', 'y', 1, 8,  1, 1, 5,   's', 't',  'e', 'p', 's',
 };
 
 static int set_up(void **state)
@@ -283,8 +277,9 @@ static void numbers_that_disagree_with_the_table_are_not_believed(void **state)
 
 static void every_missing_link_gives_nothing(void **state)
 {
-	static const uint64_t links[] = { INSTANCE + 0x108, MANAGED + 8, RECORD + 24, POINTER, NATIVE + 0xf0, NATIVE + 0x100,
-					  NATIVE + 0x108, BYTES, JUMP, FAR + 8, NATIVE + 0x180 };
+	static const uint64_t links[] = { INSTANCE + 0x108, MANAGED + 8,    RECORD + 24, POINTER, NATIVE + 0xf0,
+					  NATIVE + 0x100,   NATIVE + 0x108, BYTES,	 JUMP,	  FAR + 8,
+					  NATIVE + 0x180 };
 	struct ray_wasm_frame f;
 
 	(void)state;
@@ -316,16 +311,11 @@ static void circle_in_the_map_ends(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(module_tells_counts_names_and_bodies),
-		T(name_is_cut_to_fit),
-		T(module_cut_anywhere_is_no_harm),
-		T(lengths_that_lie_are_refused),
-		T(function_is_found_in_map_and_vector),
-		T(address_outside_of_functions_is_none),
-		T(inlined_functions_come_innermost_first),
-		T(numbers_that_disagree_with_the_table_are_not_believed),
-		T(every_missing_link_gives_nothing),
-		T(circle_in_the_map_ends),
+		T(module_tells_counts_names_and_bodies),   T(name_is_cut_to_fit),
+		T(module_cut_anywhere_is_no_harm),	   T(lengths_that_lie_are_refused),
+		T(function_is_found_in_map_and_vector),	   T(address_outside_of_functions_is_none),
+		T(inlined_functions_come_innermost_first), T(numbers_that_disagree_with_the_table_are_not_believed),
+		T(every_missing_link_gives_nothing),	   T(circle_in_the_map_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
