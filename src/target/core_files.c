@@ -102,16 +102,29 @@ static bool is_entered_alike(const struct core *c, const struct ray_image *file)
 	       core_auxv(c, AT_PHNUM) == file->header.e_phnum;
 }
 
+/* What was looked at in place of the core's file. */
+static const char *found_name(const struct ray_target *t, const struct core_file *f)
+{
+	return f->is_exe && t->exe_override ? t->exe_override : f->shown;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 static const char *describe_mismatch(struct ray_target *t, const struct core_file *f, const struct ray_image *file,
 				     const struct ray_image *core)
 {
 	char found[RAY_BUILD_ID_MAX * 2 + 1], wanted[RAY_BUILD_ID_MAX * 2 + 1];
 
 	if (!core || ray_image_compare(file, core) == RAY_IMAGE_OTHER_LAYOUT)
-		return ray_arena_printf(t->arena, "%s is another build than the one in the core: its segments differ",
-					f->shown);
-	return ray_arena_printf(t->arena, "%s has build-id %s, the core is of build-id %s", f->shown,
-				ray_image_id_text(file, found), ray_image_id_text(core, wanted));
+		return ray_arena_printf(t->arena, "%s is of another build than the %s in the core: its segments differ",
+					found_name(t, f), base_name(f->shown));
+	return ray_arena_printf(t->arena, "%s has build-id %s, the %s in the core has build-id %s", found_name(t, f),
+				ray_image_id_text(file, found), base_name(f->shown), ray_image_id_text(core, wanted));
 }
 
 /* Compares the file with what the core holds of it; sets state and trouble. */
@@ -126,7 +139,7 @@ static void compare_file(struct ray_target *t, size_t index, struct ray_bytes *b
 
 	if (!ray_image_read(&r, 0, RAY_IMAGE_FILE, &file)) {
 		f->state = has_core || f->is_exe ? CORE_FILE_WRONG : CORE_FILE_NO_ELF;
-		f->trouble = ray_arena_printf(t->arena, "%s is not a 64-bit ELF file", f->shown);
+		f->trouble = ray_arena_printf(t->arena, "%s is not a 64-bit ELF file", found_name(t, f));
 		return;
 	}
 	is_right = has_core  ? ray_image_compare(&file, &core) <= RAY_IMAGE_SAME_LAYOUT :
@@ -269,8 +282,7 @@ static struct ray_error *check_exe(struct ray_target *t, const struct core_file 
 {
 	if (f->state == CORE_FILE_WRONG)
 		return ray_error_remedy(
-			ray_error_new(RAY_UNREADABLE, "%s%s%s", t->exe_override ? t->exe_override : "",
-				      t->exe_override ? ": " : "", f->trouble ? f->trouble : f->shown),
+			ray_error_new(RAY_UNREADABLE, "%s", f->trouble ? f->trouble : f->shown),
 			"give the right executable with --exe FILE or --sysroot DIR, or go on with --force");
 	if (f->state == CORE_FILE_MISSING)
 		ray_target_warn(t,
@@ -289,7 +301,7 @@ static void warn_of_libraries(struct ray_target *t, enum core_file_state state, 
 
 	for (size_t i = 0; i < c->files.n; i++) {
 		const struct core_file *f = &c->files.at[i];
-		const char *shown = f->trouble ? f->trouble : f->shown;
+		const char *shown = f->trouble && state != CORE_FILE_MISSING ? f->trouble : f->shown;
 
 		if (f->is_exe || f->state != state || count++ >= MAX_NAMED)
 			continue;

@@ -166,6 +166,15 @@ test('the program is gone, or elsewhere', async (t) => {
 		assert.doesNotMatch(warnings, /the executable is not here/);
 		assert.match(warnings, /librar(y|ies) could not be found/);
 	});
+	await t.test('--sysroot: a library of another build is not used, unless forced', async () => {
+		const { stdout } = await noderay(['maps', '--json', core, '--exe', below]);
+		const libc = jsonLines(stdout).map((line) => line.path).find((name) => name?.endsWith('libc.so.6'));
+		fs.mkdirSync(path.join(root, path.dirname(libc)), { recursive: true });
+		fs.copyFileSync(libc.replace('libc.so.6', 'libm.so.6'), path.join(root, libc));
+		const warnings = await assertReadable(core, node, '--sysroot', root);
+		assert.match(warnings, /1 library not used, being of another build: .*libc.so.6 has build-id/);
+		assert.match(await assertReadable(core, node, '--sysroot', root, '--force'), /libc.so.6 .*used nevertheless \(--force\)/);
+	});
 	await t.test('wrong --exe and --sysroot', async () => {
 		for (const option of ['--exe', '--sysroot']) {
 			const result = await noderay(['args', option, '/nonexistent', core]);

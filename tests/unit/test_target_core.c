@@ -305,7 +305,8 @@ static void a_program_of_another_build_is_an_error_unless_forced(void **state)
 	err = open_with((struct ray_target_options){ 0 }, &t);
 	assert_int_equal(ray_error_code(err), RAY_UNREADABLE);
 	assert_non_null(strstr(ray_error_text(err), "has build-id 616e6f74686572206275696c642773206964"));
-	assert_non_null(strstr(ray_error_text(err), "the core is of build-id 30313233343536373839616263646566676869"));
+	assert_non_null(strstr(ray_error_text(err),
+			       "the fake in the core has build-id 30313233343536373839616263646566676869"));
 	assert_non_null(strstr(ray_error_remedy_text(err), "--force"));
 	assert_null(open_with((struct ray_target_options){ .force = true }, &t));
 	assert_true(has_warning(t, "used nevertheless (--force)"));
