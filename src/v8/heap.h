@@ -37,7 +37,7 @@ enum ray_v8_space {
 	RAY_V8_SPACE_SHARED_LARGE,
 	RAY_V8_SPACE_SHARED_TRUSTED_LARGE,
 	RAY_V8_SPACE_TRUSTED_LARGE,
-	RAY_V8_SPACE_UNUSED, /* pages kept for reuse, owned by no space */
+	RAY_V8_SPACE_UNUSED, /* pages that no space has, kept for reuse */
 	RAY_V8_SPACE_COUNT,
 };
 
@@ -57,6 +57,7 @@ struct ray_v8_page {
 	uint64_t heap;		       /* the isolate's heap; 0: shared by all (read-only) */
 	uint64_t owner;		       /* the space object; 0 if none */
 	uint64_t flags;
+	uint64_t more_flags; /* 0 where V8 has no second word of them */
 	enum ray_v8_space space;
 	enum ray_v8_half half;
 	bool damaged; /* recognised by its owner or heap alone; size is a guess */

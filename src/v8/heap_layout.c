@@ -35,17 +35,22 @@ static const uint8_t spaces_9_0[] = { S(READ_ONLY), S(OLD),	   S(CODE),	 S(MAP),
 /* The page has but flags and a pointer; the block begins with the reservation (three words). */
 #define DETACHED                                                                                        \
 	.style = RAY_V8_PAGE_DETACHED, .flags = 0, .allocated = 24, .size = 48, .area_end = 56, .heap = 64, \
-	.area_start = 72, .owner = 80, .description = 88
+	.area_start = 72, .owner = 80, .description = 96
+
+/* 14.x moved most flags out of the page. */
+#define DETACHED_FLAGS DETACHED, .more_flags = 88, .freed_bit = 2
 
 const struct ray_v8_heap_layout ray_v8_heap_layouts[] = {
-	{ RAY_V8(14, 6, 0), "14.6", DETACHED, .read_only_bit = 10, .large_bit = 7, SPACES(spaces_12_9) },
-	{ RAY_V8(14, 0, 0), "14.0", DETACHED, .read_only_bit = 6, .large_bit = 8, SPACES(spaces_12_9) },
-	{ RAY_V8(13, 0, 0), "13.0", DETACHED, .read_only_bit = 6, .large_bit = 10, SPACES(spaces_12_9) },
-	{ RAY_V8(12, 5, 0), "12.5", DETACHED, .read_only_bit = 6, .large_bit = 9, SPACES(spaces_12_9) },
-	{ RAY_V8(12, 0, 0), "12.0", SELF, .read_only_bit = 6, .large_bit = 7, SPACES(spaces_12_0) },
-	{ RAY_V8(11, 0, 0), "11.0", PLAIN, .read_only_bit = 6, .large_bit = 7, SPACES(spaces_11_0) },
-	{ RAY_V8(10, 3, 0), "10.3", PLAIN, .read_only_bit = 6, .large_bit = 7, SPACES(spaces_10_8) },
-	{ RAY_V8(10, 0, 0), "10.0", PLAIN, .read_only_bit = 20, .large_bit = 5, SPACES(spaces_9_0) },
-	{ RAY_V8(9, 0, 0), "9.0", PLAIN, .read_only_bit = 21, .large_bit = 5, SPACES(spaces_9_0) },
+	{ RAY_V8(14, 6, 0), "14.6", DETACHED_FLAGS, .read_only_bit = 10, .large_bit = 7, SPACES(spaces_12_9) },
+	{ RAY_V8(14, 0, 0), "14.0", DETACHED_FLAGS, .read_only_bit = 6, .large_bit = 8, SPACES(spaces_12_9) },
+	{ RAY_V8(13, 0, 0), "13.0", DETACHED, .read_only_bit = 6, .large_bit = 10, .freed_bit = 16, SPACES(spaces_12_9) },
+	{ RAY_V8(12, 5, 0), "12.5", DETACHED, .read_only_bit = 6, .large_bit = 9, .freed_bit = 15, SPACES(spaces_12_9) },
+	{ RAY_V8(12, 0, 0), "12.0", SELF, .read_only_bit = 6, .large_bit = 7, .freed_bit = 13, SPACES(spaces_12_0) },
+	/* The bit moved somewhere between 11.3 and 11.8; nothing else did. */
+	{ RAY_V8(11, 4, 0), "11.4", PLAIN, .read_only_bit = 6, .large_bit = 7, .freed_bit = 13, SPACES(spaces_11_0) },
+	{ RAY_V8(11, 0, 0), "11.0", PLAIN, .read_only_bit = 6, .large_bit = 7, .freed_bit = 14, SPACES(spaces_11_0) },
+	{ RAY_V8(10, 3, 0), "10.3", PLAIN, .read_only_bit = 6, .large_bit = 7, .freed_bit = 14, SPACES(spaces_10_8) },
+	{ RAY_V8(10, 0, 0), "10.0", PLAIN, .read_only_bit = 20, .large_bit = 5, .freed_bit = 13, SPACES(spaces_9_0) },
+	{ RAY_V8(9, 0, 0), "9.0", PLAIN, .read_only_bit = 21, .large_bit = 5, .freed_bit = 13, SPACES(spaces_9_0) },
 };
 const size_t ray_v8_heap_layout_count = RAY_COUNT(ray_v8_heap_layouts);

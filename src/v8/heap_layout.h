@@ -27,6 +27,9 @@ struct ray_v8_heap_layout {
 	uint8_t description; /* bytes of the description that are read */
 	/* Bits of flags. */
 	uint8_t read_only_bit, large_bit;
+	/* Bit that a page gets when its space gives it up. V8 keeps such pages for a while, owner and all. It
+	 * is one of flags, or of a second word of flags at this offset in the description. */
+	uint8_t freed_bit, more_flags;
 	/* enum AllocationSpace: what each number means. */
 	const uint8_t *spaces;
 	uint8_t space_count;

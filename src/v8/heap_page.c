@@ -122,6 +122,7 @@ static bool read_page(const struct ray_v8_scan *s, uint64_t address, struct ray_
 		.area_end = word(bytes, l->area_end),
 		.allocated = word(bytes, l->allocated),
 		.owner = word(bytes, l->owner),
+		.more_flags = l->more_flags ? word(bytes, l->more_flags) : 0,
 	};
 	return true;
 }
@@ -139,6 +140,11 @@ static bool is_sane(const struct ray_v8_scan *s, const struct ray_v8_page *p)
 static bool flag(const struct ray_v8_page *p, unsigned int bit)
 {
 	return p->flags >> bit & 1;
+}
+
+static bool is_freed(const struct ray_v8_heap_layout *l, const struct ray_v8_page *p)
+{
+	return (l->more_flags ? p->more_flags : p->flags) >> l->freed_bit & 1;
 }
 
 static void set_half(struct ray_v8_page *p)
@@ -176,9 +182,11 @@ bool ray_v8_page_prove(struct ray_v8_scan *s, uint64_t address, struct ray_v8_pa
 	if (!owner)
 		return false;
 	ret->space = owner->space;
-	set_half(ret);
 	s->owned++;
 	s->disagree += !flags_agree(s->layout, ret);
+	if (is_freed(s->layout, ret))
+		ret->space = RAY_V8_SPACE_UNUSED;
+	set_half(ret);
 	return true;
 }
 

@@ -275,6 +275,32 @@ static void a_page_without_an_owner_is_not_in_use(void **state)
 	assert_int_equal(ray_v8_heap_damaged(h), 0);
 }
 
+static void a_page_that_its_space_gave_up_is_not_in_use(void **state)
+{
+	struct memory *m = *state;
+
+	for (size_t i = 0; i < ray_v8_heap_layout_count; i++) {
+		const struct ray_v8_heap_layout *l = m->layout = &ray_v8_heap_layouts[i];
+		ray_auto(ray_v8_heap, h) = NULL;
+		const struct ray_v8_isolate *isolates;
+		uint64_t owner;
+		size_t count;
+
+		memset(m->pages, 0, (size_t)PAGES * PAGE);
+		memset(m->native, 0, sizeof(m->native));
+		m->next_space = 0x8000;
+		fill(m);
+		owner = new_space(m, heap_a, RAY_V8_SPACE_NEW, 0);
+		new_page(m, 20, heap_a, owner, PAGE, RAY_V8_FLAG_TO | (l->more_flags ? 0 : 1u << l->freed_bit));
+		if (l->more_flags)
+			put(m, native_at + 20 * BLOCK + l->more_flags, 1u << l->freed_bit);
+		h = scan(m, l->since);
+		assert_int_equal(ray_v8_heap_page_at(h, pages_at + 20 * PAGE)->space, RAY_V8_SPACE_UNUSED);
+		isolates = ray_v8_heap_isolates(h, &count);
+		assert_int_equal(isolates[1].spaces[RAY_V8_SPACE_NEW].bytes, isolates[1].spaces[RAY_V8_SPACE_NEW].claimed);
+	}
+}
+
 static void a_size_beyond_what_is_mapped_is_not_believed(void **state)
 {
 	struct memory *m = *state;
@@ -329,6 +355,7 @@ int main(void)
 		TEST(a_page_with_a_broken_size_is_known_by_its_owner),
 		TEST(a_page_with_a_broken_owner_is_known_by_its_heap),
 		TEST(a_page_without_an_owner_is_not_in_use),
+		TEST(a_page_that_its_space_gave_up_is_not_in_use),
 		TEST(a_size_beyond_what_is_mapped_is_not_believed),
 		TEST(random_damage_never_harms),
 	};
