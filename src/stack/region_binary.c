@@ -13,7 +13,6 @@ enum {
 	MAX_TABLE_PIECES = 8,
 	WASM_PAGE = 64 << 10,
 	MAX_BLOB = 64 << 20,
-	MAX_VVAR = 32 << 10,
 };
 
 /* ---- inside the binary ---- */
@@ -167,26 +166,12 @@ static void claim_table(struct ray_survey *s, size_t i)
 						       .kind = RAY_REGION_TABLE_RESERVED });
 }
 
-/* A core names the vdso but not the kernel's data pages below it. */
-static void claim_vvar(struct ray_survey *s, size_t vdso)
-{
-	for (size_t i = vdso; i && s->maps[i - 1].end == s->maps[i].start; i--) {
-		const struct ray_map *m = &s->maps[i - 1];
-
-		if (!ray_map_is_anonymous(m) || m->prot != PROT_READ || m->end - m->start > MAX_VVAR)
-			return;
-		ray_claims_add(&s->claims, &(struct ray_part){ .start = m->start, .end = m->end, .kind = RAY_REGION_KERNEL });
-	}
-}
-
 void ray_survey_reservations(struct ray_survey *s)
 {
 	for (size_t i = 0; i < s->map_count; i++) {
-		if (s->reserved[i]) {
-			claim_wasm(s, i);
-			claim_table(s, i);
-		} else if (!strcmp(s->maps[i].path, "[vdso]")) {
-			claim_vvar(s, i);
-		}
+		if (!s->reserved[i])
+			continue;
+		claim_wasm(s, i);
+		claim_table(s, i);
 	}
 }

@@ -123,14 +123,17 @@ static bool cut_map(struct ray_regions *r, size_t i)
 
 /* ---- sharing out ---- */
 
+enum { PAGE = 4096, MAX_LOOK = 1 << 30 };
+
+/* In whole pages. */
 static uint64_t share(uint64_t whole, uint64_t part, uint64_t of)
 {
-	return of ? (uint64_t)((unsigned __int128)whole * part / of) : 0;
+	return of ? (uint64_t)((unsigned __int128)whole * part / of) & ~(uint64_t)(PAGE - 1) : 0;
 }
 
 /* How much of a mapping's memory each of its parts has. */
 struct weights {
-	uint64_t *rss, *swap; /* per part */
+	uint64_t *rss, *swap, *counted; /* per part */
 	uint64_t rss_sum, swap_sum;
 };
 
@@ -139,27 +142,70 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* By the pages that are there, where that can be read; else by size. */
-static void weigh(struct ray_regions *r, const struct ray_region *region, const struct ray_part *parts, struct weights *w)
+/* Bytes of pages that hold anything but zeros. */
+static uint64_t filled(struct ray_survey *s, uint64_t start, uint64_t end, unsigned char *buffer)
+{
+	static const unsigned char zeros[PAGE];
+	uint64_t sum = 0;
+
+	for (uint64_t at = start; at < end; at += RAY_V8_PAGE_ALIGN) {
+		size_t want = end - at < RAY_V8_PAGE_ALIGN ? (size_t)(end - at) : RAY_V8_PAGE_ALIGN;
+		size_t n = s->reader.read(s->reader.arg, at, buffer, want);
+
+		for (size_t i = 0; i + PAGE <= n; i += PAGE)
+			sum += memcmp(buffer + i, zeros, PAGE) ? PAGE : 0;
+	}
+	return sum;
+}
+
+/* A core does not tell which pages were there, but a page of zeros rarely was. */
+static void weigh_by_content(struct ray_regions *r, const struct ray_region *region, const struct ray_part *parts, struct weights *w)
+{
+	ray_auto_memory unsigned char *buffer = NULL;
+
+	if (!region->usage.rss || !ray_map_is_anonymous(region->map) || region->map->end - region->map->start > MAX_LOOK)
+		return;
+	buffer = malloc(RAY_V8_PAGE_ALIGN);
+	if (!buffer)
+		return;
+	w->rss_sum = 0;
+	for (size_t i = 0; i < region->part_count; i++)
+		w->rss_sum += w->rss[i] = filled(&r->survey, parts[i].start, parts[i].end, buffer);
+}
+
+static bool weigh_by_pages(struct ray_regions *r, const struct ray_region *region, const struct ray_part *parts, struct weights *w)
 {
 	struct ray_pages pages, sum = { 0 };
-	bool exact = r->survey.resident && region->usage.known, counted;
+	bool counted;
 
-	for (size_t i = 0; exact && i < region->part_count; i++) {
-		exact = ray_resident_count(r->survey.resident, parts[i].start, parts[i].end, &pages);
+	for (size_t i = 0; i < region->part_count; i++) {
+		if (!ray_resident_count(r->survey.resident, parts[i].start, parts[i].end, &pages))
+			return false;
 		sum.present += pages.present;
 		sum.counted += pages.counted;
+		sum.swapped += pages.swapped;
+		w->rss[i] = pages.present;
+		w->counted[i] = pages.counted;
+		w->swap[i] = pages.swapped;
 	}
 	counted = distance(sum.counted, region->usage.rss) < distance(sum.present, region->usage.rss);
-	for (size_t i = 0; i < region->part_count; i++) {
+	if (counted)
+		memcpy(w->rss, w->counted, region->part_count * sizeof(*w->rss));
+	w->rss_sum = counted ? sum.counted : sum.present;
+	w->swap_sum = sum.swapped;
+	return true;
+}
+
+/* By the pages that are there, where that can be told; else by size. */
+static void weigh(struct ray_regions *r, const struct ray_region *region, const struct ray_part *parts, struct weights *w)
+{
+	if (r->survey.resident && region->usage.known && weigh_by_pages(r, region, parts, w))
+		return;
+	for (size_t i = 0; i < region->part_count; i++)
 		w->rss[i] = w->swap[i] = parts[i].end - parts[i].start;
-		if (exact && ray_resident_count(r->survey.resident, parts[i].start, parts[i].end, &pages)) {
-			w->rss[i] = counted ? pages.counted : pages.present;
-			w->swap[i] = pages.swapped;
-		}
-		w->rss_sum += w->rss[i];
-		w->swap_sum += w->swap[i];
-	}
+	w->rss_sum = w->swap_sum = region->map->end - region->map->start;
+	if (ray_target_kind(r->survey.t) == RAY_TARGET_CORE && region->usage.known)
+		weigh_by_content(r, region, parts, w);
 }
 
 /* What rounding leaves goes to the last part that has anything, so that the parts add up to the mapping. */
@@ -195,11 +241,12 @@ static bool share_out(struct ray_regions *r, struct ray_region *region, struct r
 		parts[0].dumped = region->map->dumped;
 		return true;
 	}
-	room = calloc(region->part_count, 2 * sizeof(*room));
+	room = calloc(region->part_count, 3 * sizeof(*room));
 	if (!room)
 		return false;
 	w.rss = room;
 	w.swap = room + region->part_count;
+	w.counted = room + 2 * region->part_count;
 	for (size_t i = 0; i < region->part_count; i++)
 		parts[i].dumped = ray_target_dumped(r->survey.t, parts[i].start, parts[i].end);
 	weigh(r, region, parts, &w);

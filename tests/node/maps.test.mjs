@@ -57,7 +57,7 @@ function agreesWithV8(isolate, reported) {
 	}
 	for (const [space, { size, counted_by_v8 }] of Object.entries(isolate.spaces))
 		if (counted_by_v8 !== null) assert.equal(size, counted_by_v8, `${isolate.isolate} ${space}: V8's own counter`);
-	const all = Object.values(isolate.spaces).reduce((total, s) => total + s.size, 0);
+	const all = sum(Object.values({ ...isolate.spaces, unused: {} }), 'size');
 	assert.ok(Math.abs(all - reported.memory.heapTotal) <= 4 * page + all / 10, `heapTotal ${reported.memory.heapTotal}, found ${all}`);
 }
 
@@ -87,8 +87,15 @@ function tellsEverything(seen, target) {
 
 const tidsOf = (pid) => fs.readdirSync(`/proc/${pid}/task`).map(Number).sort();
 
-async function startMemory(node, options) {
-	const target = await start(node, 'memory.js', options);
+/** A target that ends with the test, however that ends. */
+async function begin(t, ...what) {
+	const target = await start(...what);
+	t.after(target.stop);
+	return target;
+}
+
+async function beginMemory(t, node, options) {
+	const target = await begin(t, node, 'memory.js', options);
 	target.tids = tidsOf(target.pid);
 	return target;
 }
@@ -97,7 +104,7 @@ async function startMemory(node, options) {
 
 for (const each of nodes) {
 	test(`node ${each.name}`, async (t) => {
-		const target = await startMemory(each);
+		const target = await beginMemory(t, each);
 		let live;
 
 		await t.test('alive: spaces, stacks, buffers and sums', async () => {
@@ -140,6 +147,8 @@ for (const each of nodes) {
 			tellsEverything(seen, target);
 			for (const name of Object.keys(live.isolates)) assert.deepEqual(seen.isolates[name].spaces, live.isolates[name].spaces);
 			assert.ok(seen.summary.total.dumped > 0 && seen.summary.total.dumped <= seen.summary.total.size);
+			const { rss } = seen.summary.total; // noderay notes it in its own cores
+			if (rss !== null) assert.ok(Math.abs(rss - live.summary.total.rss) < live.summary.total.rss / 10, `rss ${rss}`);
 			const heap = seen.summary.groups.v8;
 			assert.ok(heap.dumped > heap.size / 2, 'the V8 heap is in the core');
 			const { stdout } = await noderay(['maps', '--summary', '--exe', each.path, core], { env: { COLUMNS: '80' } });
@@ -148,43 +157,42 @@ for (const each of nodes) {
 			assert.ok(Math.max(...stdout.split('\n').map((l) => l.length)) <= 80);
 			fs.rmSync(core);
 		});
-		await target.stop();
 	});
 }
 
 // ------------------------------------------------------------------------------- other users, other states
 
 for (const each of nodes) {
-	test(`node ${each.name}: an unprivileged user sees the same of their own`, { skip: !isRoot && 'needs root' }, async () => {
-		const target = await startMemory(each, { user: 'nobody' });
+	test(`node ${each.name}: an unprivileged user sees the same of their own`, { skip: !isRoot && 'needs root' }, async (t) => {
+		const target = await beginMemory(t, each, { user: 'nobody' });
 		const seen = await maps(target.pid, { user: 'nobody' });
 		addsUp(seen);
 		tellsEverything(seen, target);
 		assert.equal(seen.summary.total.rss, rollup(target.pid, 'Rss'));
 		assert.equal(seen.stderr, '');
-		await target.stop();
 	});
 }
 
-test("another user's node is refused, with the reason", { skip: !isRoot && 'needs root' }, async () => {
-	const target = await start(node(22), 'park.js');
+test("another user's node is refused, with the reason", { skip: !isRoot && 'needs root' }, async (t) => {
+	const target = await begin(t, node(22), 'park.js');
 	const { code, stdout, stderr } = await noderay(['maps', target.pid], { user: 'nobody' });
 	assert.equal(code, 3);
 	assert.equal(stdout, '');
 	assert.match(stderr, new RegExp(`^noderay: .*${target.pid}`));
-	await target.stop();
 });
 
-test('looking does not add to the target: memory that nobody touched stays untouched', async () => {
-	const target = await startMemory(node(24)); // its code range is 512 MiB of accessible memory
+test('looking does not add to the target: memory that nobody touched stays untouched', async (t) => {
+	const target = await beginMemory(t, node(24)); // its code range is 512 MiB of accessible memory
 	const tables = () => Number(fs.readFileSync(`/proc/${target.pid}/status`, 'utf8').match(/^VmPTE:\s+(\d+) kB/m)[1]);
 	const before = { rss: rollup(target.pid, 'Rss'), tables: tables() };
 	await maps(target.pid, { args: ['-v'] });
-	assert.deepEqual({ rss: rollup(target.pid, 'Rss'), tables: tables() }, before);
-	await target.stop();
+	const after = { rss: rollup(target.pid, 'Rss'), tables: tables() };
+	// Pages of node's own file may become mapped when they are read; reading the code range would take 1 MiB of tables.
+	assert.ok(after.tables - before.tables < 128, `page tables: ${before.tables} kB before, ${after.tables} kB after`);
+	assert.ok(after.rss - before.rss < 2 * MiB, `RSS: ${before.rss} before, ${after.rss} after`);
 });
 
-test('a node that allocates and collects all the time is read without harm', async () => {
+test('a node that allocates and collects all the time is read without harm', async (t) => {
 	const code = `'use strict';
 		let kept = [];
 		function work() {
@@ -194,7 +202,7 @@ test('a node that allocates and collects all the time is read without harm', asy
 		work();
 		console.log('{}');
 		setInterval(work, 1);`;
-	const target = await start(node(24), { code });
+	const target = await begin(t, node(24), { code });
 	for (let i = 0; i < 10; i++) {
 		const seen = await maps(target.pid);
 		addsUp(seen);
@@ -202,15 +210,13 @@ test('a node that allocates and collects all the time is read without harm', asy
 		assert.ok(seen.isolates.main.spaces.old.pages > 0);
 	}
 	assert.equal(target.child.exitCode, null);
-	await target.stop();
 });
 
-test('node started with --jitless and with a heap of few pages is understood', async () => {
-	const target = await start(node(22), { code: "console.log('{}'); setInterval(() => {}, 1e6);" }, { flags: ['--jitless', '--max-old-space-size=64'] });
+test('node started with --jitless and with a heap of few pages is understood', async (t) => {
+	const target = await begin(t, node(22), { code: "console.log('{}'); setInterval(() => {}, 1e6);" }, { flags: ['--jitless', '--max-old-space-size=64'] });
 	const seen = await maps(target.pid);
 	addsUp(seen);
 	assert.deepEqual(Object.keys(seen.isolates).filter((i) => i !== 'shared'), ['main']);
-	await target.stop();
 });
 
 // ------------------------------------------------------------------------------- damage
@@ -235,10 +241,9 @@ function offsets(core) {
 }
 
 for (const name of [18, 22, 26]) {
-	test(`node ${name}: a core whose heap is damaged is read as far as it goes`, async () => {
-		const target = await start(node(name), 'park.js');
+	test(`node ${name}: a core whose heap is damaged is read as far as it goes`, async (t) => {
+		const target = await begin(t, node(name), 'park.js');
 		const core = await takeCore(target);
-		await target.stop();
 		const args = ['--exe', node(name).path];
 		const whole = await maps(core, { args: [...args, '-v'] });
 		const offsetOf = offsets(core);
@@ -264,7 +269,8 @@ for (const name of [18, 22, 26]) {
 			addsUp(seen);
 			assert.equal(seen.summary.total.size, whole.summary.total.size);
 			const lost = whole.summary.groups.v8.size - seen.summary.groups.v8.size;
-			assert.ok(lost >= 0, 'nothing is invented');
+			// A damaged page of unknown size counts as a whole one.
+			assert.ok(lost >= -page * seen.summary.damaged_pages, 'nothing is invented');
 			if (seen.summary.damaged_pages || lost) assert.match(seen.stderr, /noderay: note: .*(damaged header|V8 counts|none of the known layouts)/);
 		}
 		fs.closeSync(fd);
@@ -274,8 +280,8 @@ for (const name of [18, 22, 26]) {
 
 // ------------------------------------------------------------------------------- bad input
 
-test('what is not a node, not there or not understood has its own exit code', async () => {
-	const sleep = await start({ name: 'sh', path: '/bin/sh', env: {} }, { code: 'echo {}; exec sleep 1000\n', name: 'sleep.sh' });
+test('what is not a node, not there or not understood has its own exit code', async (t) => {
+	const sleep = await begin(t, { name: 'sh', path: '/bin/sh', env: {} }, { code: 'echo {}; exec sleep 1000\n', name: 'sleep.sh' });
 	const file = `${tmp()}/text`;
 	fs.writeFileSync(file, 'not a core\n'.repeat(1000));
 	const cases = [
@@ -290,15 +296,13 @@ test('what is not a node, not there or not understood has its own exit code', as
 		if (expected !== undefined) assert.equal(code, expected, `${words.join(' ')}: ${stderr}`);
 		assert.notEqual(code, 0);
 	}
-	await sleep.stop();
 });
 
-test('pmap is another name for it', async () => {
-	const target = await start(node(22), 'park.js');
+test('pmap is another name for it', async (t) => {
+	const target = await begin(t, node(22), 'park.js');
 	const link = `${tmp()}/pmap`;
 	fs.symlinkSync(binary, link);
 	const { code, stdout } = await run(link, ['--summary', target.pid]);
 	assert.equal(code, 0);
 	assert.match(stdout, /^V8 heap /m);
-	await target.stop();
 });
