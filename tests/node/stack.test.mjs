@@ -35,7 +35,7 @@ function compare(ours, truth, { exact = true } = {}) {
 		// The receiver of an inlined function is in no frame: only the function's own name is known.
 		// Older V8 calls the receiver of a static method "Function"; we name the class.
 		const same = f.name === want || (f.inlined && want.endsWith(`.${f.name}`)) ||
-			(want[0] === '#' && f.name.endsWith(`.${want}`)) ||
+			(want[0] === '#' && f.name.endsWith(`.${want}`)) || (/^get /.test(f.name) && want.endsWith(`.${f.name}`)) ||
 			(/^(Function|Object)\./.test(want) && `.${f.name}`.endsWith(want.replace(/^\w+/, ''))) ||
 			(/^Object\./.test(f.name) && f.name.slice(7) === want);
 		assert.ok(same, `frame ${i}: ${f.name} is not ${want} (${v8.text})\n${text}`);

@@ -32,7 +32,7 @@ function middle(shape, n, stop) {
 }
 function outer(shape, n, stop) {
 	let total = 0;
-	for (let i = 0; i < 3; i++) total += middle(shape, i, stop && i === 2);
+	for (let i = 0; i < 3; i++) total += middle(shape, i, i === 2 && stop);
 	return total;
 }
 
@@ -44,4 +44,4 @@ for (let i = 0; i < rounds; i++) total += outer(shape, i, false);
 const isOptimized = process.execArgv.includes('--allow-natives-syntax') ? new Function('f', 'return (%GetOptimizationStatus(f) & 16) !== 0') : () => true;
 const end = Date.now() + 10_000;
 while (!isOptimized(middle) && Date.now() < end) for (let i = 0; i < 1000; i++) total += outer(shape, i, false);
-outer(shape, total, true);
+outer(shape, total > 0 ? 5 : 6, true); // a small integer as ever: another kind of number would deoptimize
