@@ -325,6 +325,23 @@ static void warn_of_loss(struct ray_target *t)
 				count > 3 ? ", ..." : "");
 }
 
+/* Every stack has been written to: when one is not in the core, coredump_filter has kept private memory out. */
+static void find_private(struct ray_target *t)
+{
+	struct core *c = core_of(t);
+	uint64_t stack = core_auxv(c, AT_RANDOM);
+	const struct core_segment *s;
+
+	if (!stack && c->threads.n)
+		stack = c->threads.at[0].registers.rsp;
+	s = stack ? core_find_segment(c, stack) : NULL;
+	c->no_private = s && !s->promised;
+	if (c->no_private)
+		ray_target_warn(
+			t, "the core holds no private memory (coredump_filter left it out): stacks and heap cannot "
+			   "be read");
+}
+
 static void warn_of_gaps(struct ray_target *t)
 {
 	const struct core *c = core_of(t);
@@ -355,5 +372,6 @@ struct ray_error *ray_core_init(struct ray_target *t, const char *path)
 		return err;
 	warn_of_loss(t);
 	warn_of_gaps(t);
+	find_private(t);
 	return NULL;
 }

@@ -53,6 +53,7 @@ struct core_file {
 	uint64_t base;		 /* here */
 	bool has_code;		 /* some of it was mapped executable */
 	uint64_t length;	 /* the file must be this long: the end of its last mapping */
+	uint64_t data;		 /* offset from which on it was mapped to be written to; UINT64_MAX if nowhere */
 	const char *trouble;	 /* why it cannot be used; NULL when it can */
 	struct ray_bytes *bytes; /* NULL when it cannot be used */
 };
@@ -73,6 +74,7 @@ struct core {
 	char command[17];		   /* pr_fname */
 	char arguments[81];		   /* pr_psargs: the first 79 bytes of the command line */
 	bool has_process;		   /* NT_PRPSINFO was there */
+	bool no_private;		   /* coredump_filter left memory out that the program had written to */
 	uint64_t lost;			   /* bytes of memory that should be in the file and are not */
 	size_t last_segment, last_mapping; /* where the last read was: most reads are close to it */
 };

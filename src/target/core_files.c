@@ -142,6 +142,7 @@ static void compare_file(struct ray_target *t, size_t index, struct ray_bytes *b
 		f->trouble = ray_arena_printf(t->arena, "%s is not a 64-bit ELF file", found_name(t, f));
 		return;
 	}
+	f->data = ray_image_data(&file);
 	is_right = has_core  ? ray_image_compare(&file, &core) <= RAY_IMAGE_SAME_LAYOUT :
 		   can_enter ? is_entered_alike(core_of(t), &file) :
 			       ray_bytes_size(bytes) + 4096 > f->length;
@@ -335,6 +336,6 @@ struct ray_error *core_check_files(struct ray_target *t)
 		return err;
 	warn_of_libraries(t, CORE_FILE_MISSING, "could not be found: use --sysroot DIR");
 	warn_of_libraries(t, CORE_FILE_WRONG, "not used, being of another build: use --sysroot DIR, or --force");
-	warn_of_libraries(t, CORE_FILE_UNCERTAIN, "used, though the core does not tell whether it is the right build");
+	warn_of_libraries(t, CORE_FILE_UNCERTAIN, "used unchecked: the core holds nothing to tell the build by");
 	return NULL;
 }

@@ -3,8 +3,9 @@
  *
  * The kernel leaves file pages out that nobody has written to. Those come from the file itself, if it
  * is there and is the right one. Bytes that a core should hold and has lost never do: they were
- * dumped because they differ from the file. */
+ * dumped because they differ from the file. Nor does data in a core that leaves written pages out. */
 #include <string.h>
+#include <sys/mman.h>
 
 #include "target/core.h"
 
@@ -73,15 +74,20 @@ static size_t read_from_file(struct ray_target *t, uint64_t address, unsigned ch
 	const struct core_segment *s = core_find_segment(c, address);
 	const struct core_mapping *m = core_find_mapping(c, address);
 	struct core_file *f;
-	uint64_t end;
+	uint64_t offset, end;
 
 	if (!m || (s && address - s->start < s->promised))
 		return 0;
 	f = core_get_file(t, m->file);
 	if (!f || !f->bytes)
 		return 0;
+	offset = m->offset + (address - m->start);
+	if (c->no_private && ((s && s->prot & PROT_WRITE) || offset >= f->data))
+		return 0;
 	end = core_min(m->end, s ? s->end : next_segment(c, address));
-	return ray_bytes_read(f->bytes, m->offset + (address - m->start), out, (size_t)core_min(size, end - address));
+	if (c->no_private && offset < f->data)
+		end = core_min(end, address + (f->data - offset));
+	return ray_bytes_read(f->bytes, offset, out, (size_t)core_min(size, end - address));
 }
 
 size_t core_read(struct ray_target *t, uint64_t address, void *buffer, size_t size)

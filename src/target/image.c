@@ -145,6 +145,20 @@ int ray_image_prot(const struct ray_image *image, uint64_t offset)
 	       (p->p_flags & PF_X ? PROT_EXEC : 0);
 }
 
+uint64_t ray_image_data(const struct ray_image *image)
+{
+	uint64_t lowest = UINT64_MAX;
+
+	for (size_t i = 0; i < image->header_count; i++) {
+		const Elf64_Phdr *p = &image->headers[i];
+		uint64_t start = p->p_offset & ~(uint64_t)(PAGE - 1);
+
+		if (p->p_type == PT_LOAD && (p->p_flags & PF_W) && start < lowest)
+			lowest = start;
+	}
+	return lowest;
+}
+
 bool ray_image_vaddr(const struct ray_image *image, uint64_t offset, uint64_t *ret)
 {
 	const Elf64_Phdr *p = load_at(image, offset);

@@ -45,6 +45,8 @@ enum ray_image_match ray_image_compare(const struct ray_image *a, const struct r
 const char *ray_image_id_text(const struct ray_image *image, char out[RAY_BUILD_ID_MAX * 2 + 1]);
 /* PROT_* of the segment that holds a file offset; -1 if none does. */
 int ray_image_prot(const struct ray_image *image, uint64_t offset);
+/* The first file offset that is mapped to be written to; UINT64_MAX if none is. */
+uint64_t ray_image_data(const struct ray_image *image);
 /* vaddr of the byte at a file offset. */
 bool ray_image_vaddr(const struct ray_image *image, uint64_t offset, uint64_t *ret);
 

@@ -219,6 +219,30 @@ static void without_a_stack_the_kernels_note_has_the_command(void **state)
 	assert_non_null(strstr(ray_error_text(err), "the core does not hold the initial stack"));
 }
 
+/* With private memory left out, what the file has may be long overwritten. */
+static void data_is_not_taken_from_the_file_when_written_pages_are_left_out(void **state)
+{
+	(void)state;
+	for (int no_stack = 0; no_stack < 2; no_stack++) {
+		ray_auto_text core = { 0 }, program = { 0 };
+		ray_auto(ray_target, t) = NULL;
+		struct fake_core f = usual();
+		Elf64_Phdr *p;
+
+		f.no_stack = no_stack;
+		fake_core_build(&core, &f);
+		fake_program(&program, fake_id);
+		((Elf64_Phdr *)(void *)(program.bytes + sizeof(Elf64_Ehdr)))->p_flags |= PF_W;
+		p = (Elf64_Phdr *)(void *)(core.bytes + sizeof(Elf64_Ehdr));
+		memcpy(core.bytes + p[1].p_offset, program.bytes, FAKE_PAGE);
+		write_file(core_path, core.bytes, core.length);
+		write_file(program_path, program.bytes, program.length);
+		assert_null(open_with((struct ray_target_options){ 0 }, &t));
+		assert_int_equal(has_warning(t, "the core holds no private memory"), no_stack);
+		assert_int_equal(byte_at(t, FAKE_PROGRAM + FAKE_PAGE), no_stack ? '!' : 't');
+	}
+}
+
 static void own_notes_are_found_and_name_threads(void **state)
 {
 	struct fake_core f = usual();
@@ -551,6 +575,7 @@ int main(void)
 		TEST(memory_comes_from_the_core_and_then_from_the_file),
 		TEST(arguments_and_environment_come_from_the_stack),
 		TEST(without_a_stack_the_kernels_note_has_the_command),
+		TEST(data_is_not_taken_from_the_file_when_written_pages_are_left_out),
 		TEST(own_notes_are_found_and_name_threads),
 		TEST(own_note_on_mappings_names_them),
 		TEST(a_damaged_own_note_is_only_a_warning),
