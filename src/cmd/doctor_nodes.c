@@ -35,11 +35,12 @@ static void read_core_settings(struct ray_patient *p)
 
 static void look_inside(struct ray_doctor *d, struct ray_target *t, struct ray_patient *p)
 {
-	ray_auto(ray_v8_layout, layout) = NULL;
+	struct ray_constants constants;
 	struct ray_error *err;
 	size_t workers;
 
-	err = ray_constants_layout(p->node.module->elf, p->node.v8, &layout);
+	err = ray_constants_read(p->node.module->elf, p->node.v8, &constants);
+	ray_constants_deinit(&constants);
 	if (err) {
 		p->unnamed = copy(d, ray_error_text(err));
 		ray_error_free(err);

@@ -6,6 +6,7 @@
 #ifndef RAY_STACK_JS_H
 #define RAY_STACK_JS_H
 
+#include "stack/constants.h"
 #include "target/node.h"
 #include "v8/v8.h"
 #include "v8/wasm.h"
@@ -13,12 +14,12 @@
 struct ray_js {
 	struct ray_target *target;
 	struct ray_node node;
-	struct ray_v8_layout *layout; /* NULL when it could not be had */
-	struct ray_v8 v8;	      /* valid only with a layout */
+	struct ray_constants constants;
+	const struct ray_v8_layout *layout; /* of the constants; NULL when it could not be had */
+	struct ray_v8 v8;		    /* valid only with a layout */
 	struct ray_wasm_layout wasm_layout;
 	struct ray_wasm *wasm; /* like v8 */
-	uint8_t *bytecode_sizes;
-	char *why; /* why there is no layout; NULL when there is one */
+	char *why;	       /* why there is no layout; NULL when there is one */
 };
 
 /* Fails when the target is not a node. */
