@@ -99,7 +99,9 @@ static struct ray_wasm_section next_block(struct cursor *c)
 
 	s.offset = c->at;
 	skip(c, s.size);
-	return c->failed ? (struct ray_wasm_section){ 0 } : s;
+	if (c->failed)
+		s.offset = s.size = 0;
+	return s;
 }
 
 /* Length-prefixed text into out, cut to fit. */
