@@ -40,8 +40,21 @@ void ray_uv_free(struct ray_uv *uv)
 	free(uv);
 }
 
+/* A core knows where its threads' stacks are, a process without stopping it does not. */
+static bool is_thread_stack(struct ray_target *t, const struct ray_map *m)
+{
+	const struct ray_thread *threads;
+	size_t i, n;
+
+	threads = ray_target_threads(t, &n);
+	for (i = 0; i < n; i++)
+		if (threads[i].has_registers && threads[i].registers.rsp >= m->start && threads[i].registers.rsp < m->end)
+			return true;
+	return false;
+}
+
 /* before is the mapping that ends where this one begins, or NULL. */
-static enum rank rank_of(const struct ray_map *m, const struct ray_map *before)
+static enum rank rank_of(struct ray_target *t, const struct ray_map *m, const struct ray_map *before)
 {
 	if (m->path[0] == '/')
 		return RANK_STATIC;
@@ -50,7 +63,9 @@ static enum rank rank_of(const struct ray_map *m, const struct ray_map *before)
 	/* .bss goes on where the file's data ends. */
 	if (before && before->path[0] == '/' && before->prot & PROT_WRITE)
 		return RANK_STATIC;
-	/* A thread's stack has a guard below it that nothing may touch. */
+	/* A thread's stack has a guard below it that nothing may touch. Not every core shows it. */
+	if (is_thread_stack(t, m))
+		return RANK_STACK;
 	if (before && before->prot == PROT_NONE && before->end - before->start <= (uint64_t)16 * PAGE)
 		return RANK_STACK;
 	if (m->start % ARENA == 0)
@@ -159,7 +174,7 @@ static void scan_all(struct finder *f)
 	for (rank = 0; rank < RANK_COUNT; rank++) {
 		for (i = 0; i < n; i++) {
 			before = i && maps[i - 1].end == maps[i].start ? &maps[i - 1] : NULL;
-			if (!(maps[i].prot & PROT_WRITE) || maps[i].shared || rank_of(&maps[i], before) != rank)
+			if (!(maps[i].prot & PROT_WRITE) || maps[i].shared || rank_of(f->t, &maps[i], before) != rank)
 				continue;
 			if (!scan_map(f, &maps[i], rank))
 				return;

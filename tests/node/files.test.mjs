@@ -4,11 +4,18 @@ import test from 'node:test';
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { nodes, node, start, noderay, run, takeCore, tmp, isRoot, jsonLines, hasVerb } from './lib.mjs';
+import { nodes, node, start as startTarget, noderay, run, takeCore, tmp, isRoot, jsonLines, hasVerb, binary } from './lib.mjs';
 
 // An unprivileged target lets both root and that user look at it.
 const user = isRoot ? 'nobody' : undefined;
 const hasCore = await hasVerb('core');
+
+/** A target that ends with its test, however that ends. */
+async function start(t, ...what) {
+	const target = await startTarget(...what);
+	t.after(() => target.stop());
+	return target;
+}
 
 async function files(target, options = {}) {
 	const { code, stdout, stderr } = await noderay(['files', '--json', target], options);
@@ -56,7 +63,7 @@ function checkFiles(list, truth) {
 const use = (list, truth, name) => `${list.get(truth[name].fd).loop_role}: ${list.get(truth[name].fd).use}`;
 
 /** What libuv uses them for; whole says that the kernel's side is known too. */
-function checkUses(list, truth, whole) {
+function checkUses(list, truth, whole, hasSymbols = true) {
 	const expected = {
 		v4: 'main: tcp server', v6: 'main: tcp server', local: 'main: pipe server', client: 'main: tcp connection',
 		accepted: 'main: tcp connection, not reading', mapped: 'main: tcp connection', localClient: 'main: pipe stream',
@@ -73,7 +80,8 @@ function checkUses(list, truth, whole) {
 		}
 	const watch = [...list.values()].find((f) => f.use?.startsWith('fs.watch'));
 	assert.equal(watch.use, `fs.watch ${truth.dir} and 1 more`);
-	assert.equal([...list.values()].filter((f) => f.use === 'signal lock').length, 2);
+	// A static of libuv's: without symbols only the kernel's list tells which pipe it may be.
+	if (whole || hasSymbols) assert.equal([...list.values()].filter((f) => f.use === 'signal lock').length, 2);
 }
 
 /** Every epoll, eventfd, io_uring and pipe of these programs is libuv's: none may stay unexplained. */
@@ -97,7 +105,7 @@ async function checkMemoryOnly(target, truth) {
 	assert.equal(code, 0, stderr);
 	assert.match(stderr, /this core has no list of open files/);
 	const list = new Map(jsonLines(stdout).map((f) => [f.fd, f]));
-	checkUses(list, truth, false);
+	checkUses(list, truth, false, target.node.name !== 'debian');
 	for (const f of list.values()) assert.equal(f.from_memory, true);
 	fs.rmSync(core);
 }
@@ -115,9 +123,9 @@ async function checkCore(target, truth) {
 
 for (const n of nodes)
 	test(`node ${n.name}`, async (t) => {
-		const target = await start(n, 'files.js', { args: [tmp()], user });
+		const target = await start(t, n, 'files.js', { args: [tmp()], user });
 		const truth = target.ready;
-		await t.test('live', async () => {
+		await t.test('live', async (t) => {
 			const list = await files(target.pid);
 			assert.deepEqual([...list.keys()], fs.readdirSync(`/proc/${target.pid}/fd`).map(Number).sort((a, b) => a - b));
 			checkSockets(list, truth);
@@ -132,12 +140,13 @@ for (const n of nodes)
 			checkUses(list, truth, true);
 		});
 		await t.test('a core of noderay', { skip: !hasCore && 'no verb core' }, () => checkCore(target, truth));
-		await t.test('a core of gdb: what libuv knows', () => checkMemoryOnly(target, truth));
-		await target.stop();
+		// The oldest, the newest and the stripped one: gdb takes its time.
+		if (['16', '26', 'debian'].some((name) => n.name.startsWith(name)))
+			await t.test('a core of gdb: what libuv knows', () => checkMemoryOnly(target, truth));
 	});
 
-test('summary and verbose', async () => {
-	const target = await start(node(22), 'files.js', { args: [tmp()] });
+test('summary and verbose', async (t) => {
+	const target = await start(t, node(22), 'files.js', { args: [tmp()] });
 	const json = await noderay(['files', '--summary', '--json', target.pid]);
 	const summary = JSON.parse(json.stdout);
 	assert.equal(summary.pid, target.pid);
@@ -153,10 +162,9 @@ test('summary and verbose', async () => {
 	assert.match(verbose.stdout, /^ +flags +O_RDWR\|O_NONBLOCK\|O_CLOEXEC$/m);
 	assert.match(verbose.stdout, /^ +queues +0 to accept, backlog 511$/m);
 	assert.match(verbose.stdout, /^ +libuv +main: tcp server \(loop of fd \d+\)$/m);
-	await target.stop();
 });
 
-test('connections that wait, bytes that wait', async () => {
+test('connections that wait, bytes that wait', async (t) => {
 	const code = `
 		const net = require('net');
 		const server = net.createServer((socket) => {
@@ -174,7 +182,7 @@ test('connections that wait, bytes that wait', async () => {
 		}).listen(0, '127.0.0.1', () => net.connect(server.address().port, '127.0.0.1'));
 		let n = 0;
 		server.on('connection', () => { if (++n > 1) server.removeAllListeners('connection'); });`;
-	const target = await start(node(20), { code });
+	const target = await start(t, node(20), { code });
 	const list = [...(await files(target.pid)).values()];
 	const server = list.find((f) => f.socket?.state === 'LISTEN');
 	assert.ok(server.socket.accept_queue >= 1, 'it accepts none while it is blocked');
@@ -182,10 +190,9 @@ test('connections that wait, bytes that wait', async () => {
 	assert.ok(full, 'the kernel holds what the other side does not read');
 	assert.match(full.use, /^tcp connection, \d+M to write$/);
 	assert.ok(list.some((f) => f.socket?.recv_queue > 10000));
-	await target.stop();
 });
 
-test('two thousand sockets, each with address and use', async () => {
+test('two thousand sockets, each with address and use', async (t) => {
 	const code = `
 		const net = require('net');
 		let n = 0;
@@ -194,66 +201,61 @@ test('two thousand sockets, each with address and use', async () => {
 		}).listen(0, '127.0.0.1', 1000, () => {
 			for (let i = 0; i < 1000; i++) net.connect(server.address().port, '127.0.0.1');
 		});`;
-	const target = await start(node(24), { code });
+	const target = await start(t, node(24), { code });
 	const list = [...(await files(target.pid)).values()].filter((f) => f.type === 'tcp');
 	assert.equal(list.length, 2001);
 	for (const f of list) assert.match(`${f.socket.state} ${f.use}`, /^(ESTABLISHED tcp connection|LISTEN tcp server)$/);
-	await target.stop();
 });
 
-test('a terminal', async () => {
+test('a terminal', async (t) => {
 	const code = `process.stdin.resume(); console.log(JSON.stringify({ pid: process.pid }));`;
 	const file = path.join(tmp(), 'tty.js');
 	fs.writeFileSync(file, code);
 	const script = { name: 'script', path: '/usr/bin/script', env: {} };
-	const target = await start(script, '/dev/null', { flags: ['-qefc', `${node(22).path} ${file}`] });
+	const target = await start(t, script, '/dev/null', { flags: ['-qefc', `${node(22).path} ${file}`] });
 	const list = await files(target.ready.pid);
 	assert.equal(list.get(0).type, 'chr');
 	assert.match(list.get(0).path, /^\/dev\/(pts\/\d+|tty.*)$/);
 	assert.equal([...list.values()].find((f) => f.use === 'tty stream').loop_role, 'main');
-	await target.stop();
 });
 
-test('a network namespace of its own', { skip: !isRoot && 'needs root' }, async () => {
+test('a network namespace of its own', { skip: !isRoot && 'needs root' }, async (t) => {
 	const code = `const s = require('net').createServer().listen(0, '0.0.0.0', () => console.log(JSON.stringify(s.address())));`;
 	const file = path.join(tmp(), 'net.js');
 	fs.writeFileSync(file, code);
 	const wrap = (...flags) => ({ what: { name: 'unshare', path: '/usr/bin/unshare', env: {} }, flags: [...flags, '--', node(22).path] });
 	const inner = wrap('--net');
-	const target = await start(inner.what, file, { flags: inner.flags });
+	const target = await start(t, inner.what, file, { flags: inner.flags });
 	const server = [...(await files(target.pid)).values()].find((f) => f.type === 'tcp');
 	assert.equal(server.socket.local, `0.0.0.0:${target.ready.port}`);
 	assert.equal(server.socket.backlog, 511);
-	await target.stop();
 	// Without rights in that namespace the tables in /proc answer, which do not know the backlog.
 	const own = wrap('--user', '--net');
 	if ((await run('/usr/bin/unshare', ['--user', '--net', 'true'], { user })).code !== 0) return;
-	const other = await start(own.what, file, { flags: own.flags, user });
+	const other = await start(t, own.what, file, { flags: own.flags, user });
 	const seen = [...(await files(other.pid, { user })).values()].find((f) => f.type === 'tcp');
 	assert.equal(seen.socket.local, `0.0.0.0:${other.ready.port}`);
 	assert.equal(seen.socket.state, 'LISTEN');
 	assert.equal(seen.use, 'tcp server');
-	await other.stop();
 });
 
-test('a stripped node', async () => {
+test('a stripped node', async (t) => {
 	const stripped = path.join(tmp(), 'node');
 	assert.equal((await run('/usr/bin/strip', ['-o', stripped, node(20).path])).code, 0);
-	const target = await start({ name: 'stripped', path: stripped, env: {} }, 'files.js', { args: [tmp()] });
+	const target = await start(t, { name: 'stripped', path: stripped, env: {} }, 'files.js', { args: [tmp()] });
 	const list = await files(target.pid);
 	checkSockets(list, target.ready);
 	assert.equal(use(list, target.ready, 'v4'), 'main: tcp server');
 	assert.equal(use(list, target.ready, 'udp'), 'main: udp');
 	assert.match(use(list, target.ready, 'worker'), /^worker .*: tcp server$/);
 	checkNothingIsLeft(list);
-	await target.stop();
 });
 
-test('bad targets get a message and their exit code', async () => {
-	const target = await start(node(22), 'park.js');
-	const sleeper = await start({ name: 'sh', path: '/bin/sh', env: {} }, { code: 'echo 1; read x', name: 'x.sh' });
+test('bad targets get a message and their exit code', async (t) => {
+	const target = await start(t, node(22), 'park.js');
+	const sleeper = await start(t, { name: 'sh', path: '/bin/sh', env: {} }, { code: 'echo 1; read x', name: 'x.sh' });
 	const cases = [
-		[['files', 4194000], 1, /no process with pid 4194000/],
+		[['files', 4194000], 1, /4194000: no such process/],
 		[['files', sleeper.pid], 4, /node/],
 		[['files', '--nonsense'], 2, /nonsense/],
 		[['files', target.pid, target.pid], 2, /./],
@@ -269,19 +271,15 @@ test('bad targets get a message and their exit code', async () => {
 	if (isRoot) {
 		const denied = await noderay(['files', target.pid], { user: 'nobody' });
 		assert.equal(denied.code, 3, denied.stderr);
-		assert.match(denied.stderr, /it belongs to uid 0 and you are uid 65534/);
+		assert.match(denied.stderr, /Permission denied\n.*root/);
 	}
-	await target.stop();
-	await sleeper.stop();
 });
 
-test('a link named pfiles is noderay files', async () => {
-	const target = await start(node(18), 'park.js');
+test('a link named pfiles is noderay files', async (t) => {
+	const target = await start(t, node(18), 'park.js');
 	const link = path.join(tmp(), 'pfiles');
-	const { binary } = await import('./lib.mjs');
 	fs.symlinkSync(binary, link);
 	const { code, stdout } = await run(link, [target.pid]);
 	assert.equal(code, 0);
 	assert.match(stdout, new RegExp(`^${target.pid}: node 18`));
-	await target.stop();
 });
