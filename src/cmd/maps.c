@@ -14,7 +14,9 @@ static void print_notes(const struct ray_regions *r)
 
 static struct ray_error *print(const struct ray_call *call, const struct ray_regions *r, bool is_core)
 {
-	struct ray_maps_style style = { .verbose = ray_call_has(call, "verbose"), .is_core = is_core, .width = ray_view_width(stdout) };
+	struct ray_maps_style style = { .verbose = ray_call_has(call, "verbose"),
+					.is_core = is_core,
+					.width = ray_view_width(stdout) };
 	bool summary = ray_call_has(call, "summary"), ok = true;
 
 	if (ray_call_has(call, "json")) {

@@ -132,6 +132,7 @@ void ray_survey_reserved(struct ray_survey *s)
 			continue;
 		s->reserved[i] = m->prot == PROT_NONE;
 		if (ray_target_kind(s->t) == RAY_TARGET_CORE && m->prot == PROT_READ && size >= 4096)
-			s->reserved[i] = is_zero(s, m->start) && is_zero(s, m->start + size / 2) && is_zero(s, m->end - 64);
+			s->reserved[i] = is_zero(s, m->start) && is_zero(s, m->start + size / 2) &&
+					 is_zero(s, m->end - 64);
 	}
 }

@@ -39,7 +39,8 @@ static bool getter_offset(struct ray_elf *elf, const char *function, int32_t *re
 	struct ray_symbol symbol;
 	uint8_t code[24];
 
-	if (!ray_elf_find_dynamic(elf, function, &symbol) || ray_elf_read(elf, symbol.value, code, sizeof(code)) != sizeof(code))
+	if (!ray_elf_find_dynamic(elf, function, &symbol) ||
+	    ray_elf_read(elf, symbol.value, code, sizeof(code)) != sizeof(code))
 		return false;
 	for (size_t i = 0; i + 6 <= sizeof(code); i++) {
 		if (code[i] != 0x8b || code[i + 1] != 0x87)
@@ -89,7 +90,8 @@ static void claim_icu(struct ray_survey *s)
 
 	for (int version = ICU_NEWEST; version >= ICU_OLDEST; version--) {
 		snprintf(name, sizeof(name), "icudt%d_dat", version);
-		if (!ray_elf_find_dynamic(s->node->module->elf, name, &symbol) || symbol.type == STT_FUNC || !symbol.size)
+		if (!ray_elf_find_dynamic(s->node->module->elf, name, &symbol) || symbol.type == STT_FUNC ||
+		    !symbol.size)
 			continue;
 		if (ray_target_module_address(s->t, s->node->module, symbol.value, &address))
 			claim_inside(s, address, symbol.size, RAY_REGION_ICU);
@@ -97,31 +99,56 @@ static void claim_icu(struct ray_survey *s)
 	}
 }
 
-/* V8 maps the builtins a second time, beside the code it makes, so that calls are short. */
-static void claim_copies(struct ray_survey *s)
+/* V8 maps the builtins a second time, beside the code it makes, so that calls are short. The copy
+ * tells where in the file they are, and so where the first is. */
+static bool claim_copies(struct ray_survey *s)
 {
-	for (size_t i = 0; i < s->map_count; i++)
-		if (s->code_range[i] && ray_map_is_node(s, &s->maps[i]))
-			ray_claims_add(&s->claims, &(struct ray_part){ .start = s->maps[i].start,
-								       .end = s->maps[i].end,
-								       .kind = RAY_REGION_BUILTINS });
+	bool found = false;
+
+	for (size_t i = 0; i < s->map_count; i++) {
+		const struct ray_map *copy = &s->maps[i];
+		uint64_t size = copy->end - copy->start;
+
+		if (!s->code_range[i] || !ray_map_is_node(s, copy))
+			continue;
+		ray_claims_add(
+			&s->claims,
+			&(struct ray_part){ .start = copy->start, .end = copy->end, .kind = RAY_REGION_BUILTINS });
+		for (size_t k = 0; k < s->map_count; k++) {
+			const struct ray_map *m = &s->maps[k];
+
+			if (s->code_range[k] || !(m->prot & PROT_EXEC) || strcmp(m->path, copy->path) ||
+			    copy->offset < m->offset || copy->offset + size > m->offset + (m->end - m->start))
+				continue;
+			claim_inside(s, m->start + (copy->offset - m->offset), size, RAY_REGION_BUILTINS);
+			found = true;
+		}
+	}
+	return found;
 }
 
-void ray_survey_binary(struct ray_survey *s)
+static void claim_builtins(struct ray_survey *s)
 {
 	uint64_t vaddr, address;
 	uint32_t size;
-	bool found = false;
+	bool found;
 
-	claim_copies(s);
-	if (!s->node || !s->node->module || !s->node->module->elf)
-		return;
 	if (blob_by_symbol(s, &vaddr, &size))
 		found = ray_target_module_address(s->t, s->node->module, vaddr, &address);
 	else
 		found = blob_by_isolate(s, &address, &size);
 	if (found && size <= MAX_BLOB)
 		claim_inside(s, address, size, RAY_REGION_BUILTINS);
+}
+
+void ray_survey_binary(struct ray_survey *s)
+{
+	bool found = claim_copies(s);
+
+	if (!s->node || !s->node->module || !s->node->module->elf)
+		return;
+	if (!found)
+		claim_builtins(s);
 	claim_icu(s);
 }
 
@@ -134,14 +161,17 @@ static void claim_wasm(struct ray_survey *s, size_t i)
 	const struct ray_map *reserved = &s->maps[i], *m = i ? &s->maps[i - 1] : NULL;
 	uint64_t size = reserved->end - reserved->start;
 
-	if (size < 4ull << 30 || !m || m->end != reserved->start || !ray_survey_is_plain(s, i - 1, PROT_READ | PROT_WRITE))
+	if (size < 4ull << 30 || !m || m->end != reserved->start ||
+	    !ray_survey_is_plain(s, i - 1, PROT_READ | PROT_WRITE))
 		return;
 	if ((m->end - m->start) % WASM_PAGE || ray_claims_has(&s->claims, m->start))
 		return;
-	ray_claims_add(&s->claims,
-		       &(struct ray_part){ .start = m->start, .end = m->end, .kind = RAY_REGION_WASM_MEMORY, .count = 1 });
-	ray_claims_add(&s->claims, &(struct ray_part){
-					   .start = reserved->start, .end = reserved->end, .kind = RAY_REGION_WASM_RESERVED });
+	ray_claims_add(
+		&s->claims,
+		&(struct ray_part){ .start = m->start, .end = m->end, .kind = RAY_REGION_WASM_MEMORY, .count = 1 });
+	ray_claims_add(
+		&s->claims,
+		&(struct ray_part){ .start = reserved->start, .end = reserved->end, .kind = RAY_REGION_WASM_RESERVED });
 }
 
 /* Since 13 functions are called through a table: 256 MiB of addresses, whose first piece is
@@ -159,8 +189,9 @@ static void claim_table(struct ray_survey *s, size_t i)
 	start = s->maps[first].start;
 	if (first == i || s->maps[i].end - start != table || s->maps[first].prot != PROT_READ)
 		return;
-	ray_claims_add(&s->claims, &(struct ray_part){
-					   .start = start, .end = s->maps[i].start, .kind = RAY_REGION_V8_TABLE, .count = 1 });
+	ray_claims_add(
+		&s->claims,
+		&(struct ray_part){ .start = start, .end = s->maps[i].start, .kind = RAY_REGION_V8_TABLE, .count = 1 });
 	ray_claims_add(&s->claims, &(struct ray_part){ .start = s->maps[i].start,
 						       .end = s->maps[i].end,
 						       .kind = RAY_REGION_TABLE_RESERVED });

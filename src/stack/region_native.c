@@ -13,10 +13,10 @@
 
 enum {
 	PAGE = 4096,
-	DESCRIPTOR = 0x900,	 /* glibc's struct pthread: the stack ends behind it */
+	DESCRIPTOR = 0x900, /* glibc's struct pthread: the stack ends behind it */
 	MAX_GUARD = 1 << 20,
 	MAX_ARENA_HEADER = 0x100,
-	MAX_BLOCKS = 1 << 20,	 /* in one mapping */
+	MAX_BLOCKS = 1 << 20, /* in one mapping */
 	FLAG_MMAPPED = 2,
 	FLAG_BITS = 7,
 	BLOCK_HEADER = 16,
@@ -43,8 +43,9 @@ static void claim_guard(struct ray_survey *s, size_t stack, int tid)
 		return;
 	m = &s->maps[stack - 1];
 	if (m->end == s->maps[stack].start && s->reserved[stack - 1] && m->end - m->start <= MAX_GUARD)
-		ray_claims_add(&s->claims, &(struct ray_part){
-						   .start = m->start, .end = m->end, .kind = RAY_REGION_STACK_GUARD, .tid = tid });
+		ray_claims_add(&s->claims,
+			       &(struct ray_part){
+				       .start = m->start, .end = m->end, .kind = RAY_REGION_STACK_GUARD, .tid = tid });
 }
 
 static void claim_stack(struct ray_survey *s, const struct ray_thread *thread, uint64_t pointer, bool is_main)
@@ -65,8 +66,9 @@ static void claim_stack(struct ray_survey *s, const struct ray_thread *thread, u
 	/* A neighbour above may have been merged into the mapping; below there is always a guard. */
 	if (!is_main && pointer >= s->maps[i].start && pointer < end && page_up(pointer + DESCRIPTOR) < end)
 		end = page_up(pointer + DESCRIPTOR);
-	ray_claims_add(&s->claims, &(struct ray_part){
-					   .start = s->maps[i].start, .end = end, .kind = RAY_REGION_STACK, .tid = thread->tid });
+	ray_claims_add(&s->claims,
+		       &(struct ray_part){
+			       .start = s->maps[i].start, .end = end, .kind = RAY_REGION_STACK, .tid = thread->tid });
 	claim_guard(s, i, thread->tid);
 }
 
@@ -86,7 +88,8 @@ struct ray_error *ray_survey_stacks(struct ray_survey *s)
 		missing += !is_main && !s->threads[i].has_registers && !pointers[i].pointer;
 	}
 	if (missing)
-		ray_survey_note(s, "%zu of %zu thread stacks could not be told from other memory", missing, s->thread_count);
+		ray_survey_note(s, "%zu of %zu thread stacks could not be told from other memory", missing,
+				s->thread_count);
 	return NULL;
 }
 
@@ -115,8 +118,9 @@ static void claim_arenas(struct ray_survey *s, const struct ray_map *m)
 	for (; at < m->end && at >= m->start; at += arena_size) {
 		if (ray_claims_has(&s->claims, at) || !is_arena(s, at, &accessible))
 			continue;
-		ray_claims_add(&s->claims, &(struct ray_part){
-						   .start = at, .end = at + accessible, .kind = RAY_REGION_ARENA, .count = 1 });
+		ray_claims_add(&s->claims,
+			       &(struct ray_part){
+				       .start = at, .end = at + accessible, .kind = RAY_REGION_ARENA, .count = 1 });
 		ray_claims_add(&s->claims, &(struct ray_part){ .start = at + accessible,
 							       .end = at + arena_size,
 							       .kind = RAY_REGION_ARENA_RESERVED });
@@ -152,8 +156,9 @@ static void claim_blocks(struct ray_survey *s, const struct ray_map *m)
 		if (next <= at) {
 			at = s->claims.list.at[c].end;
 		} else if (is_block(s, at, end, &size)) {
-			ray_claims_add(&s->claims, &(struct ray_part){
-							   .start = at, .end = at + size, .kind = RAY_REGION_BLOCK, .count = 1 });
+			ray_claims_add(&s->claims,
+				       &(struct ray_part){
+					       .start = at, .end = at + size, .kind = RAY_REGION_BLOCK, .count = 1 });
 			at += size;
 		} else {
 			at = end;
@@ -174,7 +179,6 @@ void ray_survey_malloc(struct ray_survey *s)
 /* ---- memory that JavaScript owns outside of V8's heap ---- */
 
 enum { MAX_EXTERNAL_SCAN = 512 << 20 };
-
 
 static struct ray_part *block_at(struct ray_survey *s, uint64_t start)
 {
@@ -239,10 +243,12 @@ void ray_survey_external(struct ray_survey *s)
 		}
 		left -= p->size;
 		/* Half of the new space is usually empty: see region_v8.c on untouched memory. */
-		if (!s->resident || !ray_resident_runs(s->resident, p->address, p->address + p->size, search_run, &search))
+		if (!s->resident ||
+		    !ray_resident_runs(s->resident, p->address, p->address + p->size, search_run, &search))
 			search_run(p->address, p->address + p->size, &search);
 	}
 	if (skipped)
-		ray_survey_note(s, "the heap is large: %zu pages were not searched for array buffers, which count as native",
-				skipped);
+		ray_survey_note(
+			s, "the heap is large: %zu pages were not searched for array buffers, which count as native",
+			skipped);
 }

@@ -101,8 +101,8 @@ static void note_missing(struct ray_survey *s)
 	if (ray_v8_heap_note(s->heap))
 		ray_survey_note(s, "%s", ray_v8_heap_note(s->heap));
 	if (ray_v8_heap_damaged(s->heap))
-		ray_survey_note(s, "%zu V8 page%s a damaged header: space or size may be wrong", ray_v8_heap_damaged(s->heap),
-				ray_v8_heap_damaged(s->heap) == 1 ? " has" : "s have");
+		ray_survey_note(s, "%zu V8 page%s a damaged header: space or size may be wrong",
+				ray_v8_heap_damaged(s->heap), ray_v8_heap_damaged(s->heap) == 1 ? " has" : "s have");
 	isolates = ray_v8_heap_isolates(s->heap, &count);
 	for (size_t i = 0; i < count; i++) {
 		for (int space = 0; space < RAY_V8_SPACE_COUNT; space++) {

@@ -38,9 +38,9 @@ static enum ray_region_kind kind_by_name(struct ray_survey *s, const struct ray_
 		const char *prefix;
 		enum ray_region_kind kind;
 	} names[] = {
-		{ "[heap]", RAY_REGION_BRK },	   { "[stack]", RAY_REGION_STACK },
-		{ "[vdso]", RAY_REGION_KERNEL },   { "[vvar", RAY_REGION_KERNEL },
-		{ "[vsyscall]", RAY_REGION_KERNEL }, { "anon_inode:[io_uring]", RAY_REGION_IO_URING },
+		{ "[heap]", RAY_REGION_BRK },	      { "[stack]", RAY_REGION_STACK },
+		{ "[vdso]", RAY_REGION_KERNEL },      { "[vvar", RAY_REGION_KERNEL },
+		{ "[vsyscall]", RAY_REGION_KERNEL },  { "anon_inode:[io_uring]", RAY_REGION_IO_URING },
 		{ "[anon_shmem", RAY_REGION_SHARED },
 	};
 
@@ -76,7 +76,8 @@ static enum ray_region_kind kind_of_rest(struct ray_survey *s, size_t i, uint64_
 
 static bool is_same(const struct ray_part *a, const struct ray_part *b)
 {
-	return a->end == b->start && a->kind == b->kind && a->space == b->space && a->heap == b->heap && a->tid == b->tid;
+	return a->end == b->start && a->kind == b->kind && a->space == b->space && a->heap == b->heap &&
+	       a->tid == b->tid;
 }
 
 static bool add_part(struct ray_regions *r, size_t first, const struct ray_part *part)
@@ -118,7 +119,8 @@ static bool cut_map(struct ray_regions *r, size_t i)
 			return false;
 		at = part.end;
 	}
-	return ray_vec_push(&r->list, ((struct ray_region){ .map = m, .usage = s->usage[i], .part_count = r->parts.n - first }));
+	return ray_vec_push(&r->list,
+			    ((struct ray_region){ .map = m, .usage = s->usage[i], .part_count = r->parts.n - first }));
 }
 
 /* ---- sharing out ---- */
@@ -159,11 +161,13 @@ static uint64_t filled(struct ray_survey *s, uint64_t start, uint64_t end, unsig
 }
 
 /* A core does not tell which pages were there, but a page of zeros rarely was. */
-static void weigh_by_content(struct ray_regions *r, const struct ray_region *region, const struct ray_part *parts, struct weights *w)
+static void weigh_by_content(struct ray_regions *r, const struct ray_region *region, const struct ray_part *parts,
+			     struct weights *w)
 {
 	ray_auto_memory unsigned char *buffer = NULL;
 
-	if (!region->usage.rss || !ray_map_is_anonymous(region->map) || region->map->end - region->map->start > MAX_LOOK)
+	if (!region->usage.rss || !ray_map_is_anonymous(region->map) ||
+	    region->map->end - region->map->start > MAX_LOOK)
 		return;
 	buffer = malloc(RAY_V8_PAGE_ALIGN);
 	if (!buffer)
@@ -173,7 +177,8 @@ static void weigh_by_content(struct ray_regions *r, const struct ray_region *reg
 		w->rss_sum += w->rss[i] = filled(&r->survey, parts[i].start, parts[i].end, buffer);
 }
 
-static bool weigh_by_pages(struct ray_regions *r, const struct ray_region *region, const struct ray_part *parts, struct weights *w)
+static bool weigh_by_pages(struct ray_regions *r, const struct ray_region *region, const struct ray_part *parts,
+			   struct weights *w)
 {
 	struct ray_pages pages, sum = { 0 };
 	bool counted;
@@ -197,7 +202,8 @@ static bool weigh_by_pages(struct ray_regions *r, const struct ray_region *regio
 }
 
 /* By the pages that are there, where that can be told; else by size. */
-static void weigh(struct ray_regions *r, const struct ray_region *region, const struct ray_part *parts, struct weights *w)
+static void weigh(struct ray_regions *r, const struct ray_region *region, const struct ray_part *parts,
+		  struct weights *w)
 {
 	if (r->survey.resident && region->usage.known && weigh_by_pages(r, region, parts, w))
 		return;
@@ -220,7 +226,8 @@ static void share_by(const struct ray_region *region, struct ray_part *parts, co
 	for (size_t i = 0; i < region->part_count; i++) {
 		struct ray_usage *u = &parts[i].usage;
 
-		*u = (struct ray_usage){ share(whole->rss, w->rss[i], w->rss_sum), share(whole->dirty, w->rss[i], w->rss_sum),
+		*u = (struct ray_usage){ share(whole->rss, w->rss[i], w->rss_sum),
+					 share(whole->dirty, w->rss[i], w->rss_sum),
 					 share(whole->swap, w->swap[i], w->swap_sum), whole->known };
 		left.rss -= u->rss;
 		left.dirty -= u->dirty;

@@ -14,33 +14,33 @@
 #include "v8/heap.h"
 
 /* kind, group, JSON name, what a person reads */
-#define RAY_REGION_KINDS(X)                                                          \
-	X(ANONYMOUS, OTHER, "anonymous", "anonymous memory")                         \
-	X(V8_PAGE, V8, "v8-page", "V8")                                              \
-	X(EXTERNAL, EXTERNAL, "external", "array buffer or external string")         \
-	X(WASM_MEMORY, EXTERNAL, "wasm-memory", "wasm memory")                       \
-	X(BRK, NATIVE, "malloc-heap", "malloc heap")                                 \
-	X(ARENA, NATIVE, "malloc-arena", "malloc arena")                             \
-	X(BLOCK, NATIVE, "malloc-block", "large malloc block")                       \
-	X(BUILTINS, CODE, "builtins", "embedded builtins")                           \
-	X(CODE_RANGE, CODE, "code-range", "V8 code range, not in use")               \
-	X(JIT, CODE, "jit", "executable memory (wasm code, trampolines)")            \
-	X(TEXT, CODE, "node-text", "node code")                                      \
-	X(LIBRARY_TEXT, CODE, "library-text", "library code")                        \
-	X(STACK, STACKS, "stack", "stack")                                           \
-	X(STACK_GUARD, STACKS, "stack-guard", "guard below stack")                   \
-	X(NODE_DATA, FILES, "node-data", "node data")                                \
-	X(ICU, FILES, "icu", "ICU data")                                             \
-	X(LIBRARY_DATA, FILES, "library-data", "library data")                       \
-	X(FILE, FILES, "file", "file")                                               \
-	X(BSS, NATIVE, "bss", "static data (bss)")                                   \
-	X(V8_TABLE, OTHER, "v8-table", "V8 dispatch table")                          \
-	X(SHARED, OTHER, "shared-memory", "shared memory")                           \
-	X(IO_URING, OTHER, "io_uring", "io_uring ring")                              \
-	X(KERNEL, OTHER, "kernel", "kernel")                                         \
-	X(ARENA_RESERVED, RESERVED, "malloc-arena-reserved", "malloc arena, reserved") \
-	X(CODE_RESERVED, RESERVED, "code-range-reserved", "V8 code range, reserved") \
-	X(WASM_RESERVED, RESERVED, "wasm-memory-reserved", "wasm memory, reserved")  \
+#define RAY_REGION_KINDS(X)                                                             \
+	X(ANONYMOUS, OTHER, "anonymous", "anonymous memory")                            \
+	X(V8_PAGE, V8, "v8-page", "V8")                                                 \
+	X(EXTERNAL, EXTERNAL, "external", "array buffer or external string")            \
+	X(WASM_MEMORY, EXTERNAL, "wasm-memory", "wasm memory")                          \
+	X(BRK, NATIVE, "malloc-heap", "malloc heap")                                    \
+	X(ARENA, NATIVE, "malloc-arena", "malloc arena")                                \
+	X(BLOCK, NATIVE, "malloc-block", "large malloc block")                          \
+	X(BUILTINS, CODE, "builtins", "embedded builtins")                              \
+	X(CODE_RANGE, CODE, "code-range", "V8 code range, not in use")                  \
+	X(JIT, CODE, "jit", "executable memory (wasm code, trampolines)")               \
+	X(TEXT, CODE, "node-text", "node code")                                         \
+	X(LIBRARY_TEXT, CODE, "library-text", "library code")                           \
+	X(STACK, STACKS, "stack", "stack")                                              \
+	X(STACK_GUARD, STACKS, "stack-guard", "guard below stack")                      \
+	X(NODE_DATA, FILES, "node-data", "node data")                                   \
+	X(ICU, FILES, "icu", "ICU data")                                                \
+	X(LIBRARY_DATA, FILES, "library-data", "library data")                          \
+	X(FILE, FILES, "file", "file")                                                  \
+	X(BSS, NATIVE, "bss", "static data (bss)")                                      \
+	X(V8_TABLE, OTHER, "v8-table", "V8 dispatch table")                             \
+	X(SHARED, OTHER, "shared-memory", "shared memory")                              \
+	X(IO_URING, OTHER, "io_uring", "io_uring ring")                                 \
+	X(KERNEL, OTHER, "kernel", "kernel")                                            \
+	X(ARENA_RESERVED, RESERVED, "malloc-arena-reserved", "malloc arena, reserved")  \
+	X(CODE_RESERVED, RESERVED, "code-range-reserved", "V8 code range, reserved")    \
+	X(WASM_RESERVED, RESERVED, "wasm-memory-reserved", "wasm memory, reserved")     \
 	X(TABLE_RESERVED, RESERVED, "v8-table-reserved", "V8 dispatch table, reserved") \
 	X(RESERVED, RESERVED, "reserved", "reserved address space")
 

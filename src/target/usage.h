@@ -32,7 +32,7 @@ RAY_DEFINE_AUTO(ray_resident, ray_resident_close)
 
 struct ray_pages {
 	uint64_t present, swapped; /* bytes */
-	uint64_t counted; /* of present, what is surely in the resident set: the page of zeros that stands for
+	uint64_t counted;	   /* of present, what is surely in the resident set: the page of zeros that stands for
 			   * memory read but never written is not */
 };
 /* How much of [start, end) is there. False when it could not be read. */

@@ -190,11 +190,12 @@ static void choose_row(struct ray_v8_scan *s)
 	h->layout = best_row(s, expected);
 	if (!h->layout) {
 		h->pages.n = h->owners.n = 0;
-		snprintf(h->note, sizeof(h->note), "no V8 heap pages were recognised (V8 %u.%u): none of the known layouts holds",
-			 v >> 24, v >> 16 & 0xff);
+		snprintf(h->note, sizeof(h->note),
+			 "no V8 heap pages were recognised (V8 %u.%u): none of the known layouts holds", v >> 24,
+			 v >> 16 & 0xff);
 	} else if (expected && h->layout != expected) {
-		snprintf(h->note, sizeof(h->note), "the V8 heap reads like that of V8 %s, not like %u.%u", h->layout->name,
-			 v >> 24, v >> 16 & 0xff);
+		snprintf(h->note, sizeof(h->note), "the V8 heap reads like that of V8 %s, not like %u.%u",
+			 h->layout->name, v >> 24, v >> 16 & 0xff);
 	}
 }
 

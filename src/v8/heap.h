@@ -97,7 +97,7 @@ RAY_MUST_USE struct ray_error *ray_v8_heap_scan(const struct ray_v8_heap_input *
 void ray_v8_heap_free(struct ray_v8_heap *h);
 RAY_DEFINE_AUTO(ray_v8_heap, ray_v8_heap_free)
 
-const struct ray_v8_page *ray_v8_heap_pages(const struct ray_v8_heap *h, size_t *count_ret); /* by address */
+const struct ray_v8_page *ray_v8_heap_pages(const struct ray_v8_heap *h, size_t *count_ret);  /* by address */
 const struct ray_v8_page *ray_v8_heap_page_at(const struct ray_v8_heap *h, uint64_t address); /* NULL if none */
 /* By heap address, the shared one (if any) first. */
 const struct ray_v8_isolate *ray_v8_heap_isolates(const struct ray_v8_heap *h, size_t *count_ret);

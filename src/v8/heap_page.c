@@ -69,7 +69,8 @@ static const struct ray_v8_owner *find_owner(struct ray_v8_scan *s, uint64_t add
 
 	if (i < h->owners.n && h->owners.at[i].address == address)
 		return h->owners.at[i].heap == heap ? &h->owners.at[i] : NULL;
-	if (!heap || address % 8 || h->owners.n >= RAY_V8_MAX_OWNERS || !ray_read(s->input->reader, address, words, sizeof(words)))
+	if (!heap || address % 8 || h->owners.n >= RAY_V8_MAX_OWNERS ||
+	    !ray_read(s->input->reader, address, words, sizeof(words)))
 		return NULL;
 	id = (uint32_t)words[RAY_V8_SPACE_ID / 8];
 	if (!words[0] || words[RAY_V8_SPACE_HEAP / 8] != heap || id >= s->layout->space_count)

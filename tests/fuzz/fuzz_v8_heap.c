@@ -74,7 +74,8 @@ static void check(const struct ray_v8_heap *h)
 		if (pages[i].address < reach || !pages[i].size || pages[i].space >= RAY_V8_SPACE_COUNT)
 			abort();
 		reach = pages[i].address + pages[i].size;
-		if (reach > pages_at + (uint64_t)PAGES * RAY_V8_PAGE_ALIGN || ray_v8_heap_page_at(h, reach - 1) != &pages[i])
+		if (reach > pages_at + (uint64_t)PAGES * RAY_V8_PAGE_ALIGN ||
+		    ray_v8_heap_page_at(h, reach - 1) != &pages[i])
 			abort();
 	}
 }
@@ -91,7 +92,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fill(&ray_v8_heap_layouts[data[0] % ray_v8_heap_layout_count]);
 	input.version = data[0] & 0x80 ? 0 : ray_v8_heap_layouts[data[0] % ray_v8_heap_layout_count].since;
 	for (size_t i = 1; i + 10 <= size; i += 10) {
-		unsigned char *at = data[i] & 1 ? heads[data[i] / 2 % PAGES] : native + (data[i] / 2 % (PAGES + 8)) * BLOCK;
+		unsigned char *at = data[i] & 1 ? heads[data[i] / 2 % PAGES] :
+						  native + (data[i] / 2 % (PAGES + 8)) * BLOCK;
 
 		memcpy(at + data[i + 1] % WORDS * 8, data + i + 2, 8);
 	}

@@ -278,6 +278,19 @@ for (const name of [18, 22, 26]) {
 	});
 }
 
+test('a core without its binary still tells its pages, by what they say of themselves', async (t) => {
+	const target = await beginMemory(t, node(24));
+	const core = await takeCore(target);
+	const seen = await maps(core, { args: ['--sysroot', tmp()] });
+	addsUp(seen);
+	assert.match(seen.stderr, /^noderay: warning: /);
+	const live = await maps(target.pid);
+	const spaces = (from) => Object.values(from.isolates).map((i) => JSON.stringify(i.spaces)).sort();
+	assert.deepEqual(spaces(seen), spaces(live));
+	assert.equal(seen.summary.kinds.external.size, live.summary.kinds.external.size);
+	assert.equal(seen.summary.kinds.builtins.size, live.summary.kinds.builtins.size);
+});
+
 // ------------------------------------------------------------------------------- bad input
 
 test('what is not a node, not there or not understood has its own exit code', async (t) => {

@@ -12,7 +12,8 @@ static void claim(struct ray_claims *c, uint64_t start, uint64_t end, enum ray_r
 	ray_claims_add(c, &(struct ray_part){ .start = start, .end = end, .kind = kind, .count = 1 });
 }
 
-static void expect(const struct ray_claims *c, size_t i, uint64_t start, uint64_t end, enum ray_region_kind kind, size_t count)
+static void expect(const struct ray_claims *c, size_t i, uint64_t start, uint64_t end, enum ray_region_kind kind,
+		   size_t count)
 {
 	assert_true(i < c->list.n);
 	assert_int_equal(c->list.at[i].start, start);

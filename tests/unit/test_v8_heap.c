@@ -297,7 +297,8 @@ static void a_page_that_its_space_gave_up_is_not_in_use(void **state)
 		h = scan(m, l->since);
 		assert_int_equal(ray_v8_heap_page_at(h, pages_at + 20 * PAGE)->space, RAY_V8_SPACE_UNUSED);
 		isolates = ray_v8_heap_isolates(h, &count);
-		assert_int_equal(isolates[1].spaces[RAY_V8_SPACE_NEW].bytes, isolates[1].spaces[RAY_V8_SPACE_NEW].claimed);
+		assert_int_equal(isolates[1].spaces[RAY_V8_SPACE_NEW].bytes,
+				 isolates[1].spaces[RAY_V8_SPACE_NEW].claimed);
 	}
 }
 
