@@ -37,25 +37,40 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Template arguments make C++ names longer than a line and say little: a<b<c>, d>::e becomes a<...>::e. */
+/* Where a bracketed list that only makes a C++ name long ends; NULL when there is none at p: "<a, b>" and "(a, b)"
+ * go, "(anonymous namespace)", "operator<" and "operator()" stay. */
+static const char *skip_list(const char *name, const char *p)
+{
+	static const char op[] = "operator", anonymous[] = "(anonymous namespace)";
+	int depth = 0;
+
+	if ((*p != '<' && *p != '(') || p[1] == ')' || !strncmp(p, anonymous, sizeof(anonymous) - 1) ||
+	    ((size_t)(p - name) >= sizeof(op) - 1 && !strncmp(p - (sizeof(op) - 1), op, sizeof(op) - 1)))
+		return NULL;
+	for (; *p; p++) {
+		depth += (*p == '<' || *p == '(') - (*p == '>' || *p == ')');
+		if (!depth)
+			return p + 1;
+	}
+	return NULL;
+}
+
+/* a<b<c>, d>::e(f)::{lambda()#1} becomes a<...>::e(...)::{lambda()#1} when it is longer than a line can hold. */
 static void add_shortened(const char *name, struct ray_text *out)
 {
-	int depth = 0;
+	const char *p = name, *end;
 
 	if (strlen(name) <= NAME_WIDTH) {
 		ray_text_add(out, name);
 		return;
 	}
-	for (const char *p = name; *p; p++) {
-		bool operator_sign = p > name && p[-1] == 'r' && !strncmp(p - 8 < name ? name : p - 8, "operator", 8);
-
-		if (*p == '<' && !operator_sign) {
-			if (depth++ == 0)
-				ray_text_add(out, "<...>");
-		} else if (*p == '>' && depth > 0) {
-			depth--;
-		} else if (depth == 0) {
-			ray_text_add_bytes(out, p, 1);
+	while (*p) {
+		end = skip_list(name, p);
+		if (end) {
+			ray_text_add(out, *p == '<' ? "<...>" : "(...)");
+			p = end;
+		} else {
+			ray_text_add_bytes(out, p++, 1);
 		}
 	}
 }
