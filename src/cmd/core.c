@@ -90,6 +90,7 @@ static struct ray_error *run(const struct ray_call *call)
 		.force = ray_call_has(call, "force"),
 		.full = ray_call_has(call, "full"),
 		.zstd = ray_call_has(call, "zstd"),
+		.fork = ray_call_has(call, "fork"),
 		.progress = true,
 	};
 	struct ray_error *err;
@@ -125,6 +126,7 @@ static const struct ray_option options[] = {
 	{ 'o', "output", "FILE", "write to FILE, %p stands for the pid (core.%p)" },
 	{ 'f', "force", NULL, "replace FILE if it exists" },
 	{ 0, "full", NULL, "with the pages of mapped files too" },
+	{ 0, "fork", NULL, "fork the target and dump the child: the shortest pause" },
 	{ 'z', "zstd", NULL, "compress" },
 	{ 0, "max-memory", "MIB", "copy through at most so much memory" },
 	{ 'p', "pid", "PID", "dump this process" },
@@ -134,6 +136,7 @@ static const struct ray_option options[] = {
 static const char *const examples[] = {
 	"noderay core 4711", "write core.4711",
 	"noderay core --zstd -o /var/tmp/%p.zst 4711", "compressed, elsewhere",
+	"noderay core --fork 4711", "for a server that must not wait",
 	"noderay stack core.4711", "look at it afterwards",
 	NULL,
 };

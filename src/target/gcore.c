@@ -83,6 +83,8 @@ static struct ray_error *look(struct gcore *g)
 		err = ray_smaps_read(g->pid, &g->smaps);
 	if (!err)
 		err = read_files(g);
+	if (!err && g->options->fork)
+		err = ray_gadgets_find(g->t, &g->gadgets);
 	if (!err)
 		err = ray_gcore_process_json(g->pid, &g->process);
 	return err;
@@ -206,7 +208,7 @@ static struct ray_error *while_stopped(struct ray_stop *stop, void *arg)
 
 	if (err)
 		return err;
-	return copy_target(g);
+	return g->options->fork ? ray_gcore_dump_fork(g, stop) : copy_target(g);
 }
 
 /* ------------------------------------------------------------------------- all of it */
@@ -270,7 +272,7 @@ struct ray_error *ray_gcore(struct ray_target *t, const struct ray_gcore_options
 	err = run(&g);
 	if (!err) {
 		ray_out_sizes(g.out, &report.disk, &report.length);
-		report.copied = g.plan.copied + g.side_copied;
+		report.copied = g.plan.copied;
 		report.left_out = g.plan.left_out;
 		report.total_ns = now_ns() - begun;
 		*ret = report;

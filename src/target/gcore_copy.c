@@ -92,19 +92,21 @@ static void do_piece(struct job *j, const struct piece *p)
 
 		size = e->size - skip < left ? e->size - skip : left;
 		left -= size;
-		if (!e->unreadable) {
+		if (!e->unreadable && !e->copy) {
 			remote[n++] = (struct iovec){ (void *)(uintptr_t)(e->start + skip), size };
 			batch += size;
 		}
-		if (n && (e->unreadable || n == IOVECS || !left)) {
+		if (n && (e->unreadable || e->copy || n == IOVECS || !left)) {
 			read_ranges(j, remote, n, to);
 			to += batch;
 			n = batch = 0;
 		}
-		if (e->unreadable) {
+		if (e->copy)
+			memcpy(to, e->copy + skip, size);
+		else if (e->unreadable)
 			read_by_force(j, e->start + skip, to, size);
+		if (e->copy || e->unreadable)
 			to += size;
-		}
 	}
 }
 

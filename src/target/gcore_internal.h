@@ -12,6 +12,7 @@
 #include "target/gcore_notes.h"
 #include "target/gcore_out.h"
 #include "target/gcore_plan.h"
+#include "target/inject.h"
 #include "target/pages.h"
 #include "target/smaps.h"
 #include "target/stop.h"
@@ -39,9 +40,10 @@ struct gcore {
 	unsigned char *buffer;
 	size_t buffer_size;
 	struct ray_out *out;
-	struct ray_out *spool; /* zstd and little memory: what was copied lies here, at spool_shift */
+	struct ray_out *spool; /* zstd and little memory: what was copied lies here, from spool_head on */
 	uint64_t spool_head;
 	uint64_t file_size;
+	struct ray_gadgets gadgets; /* fork */
 	uint64_t side_copied; /* fork: bytes that came from the target itself */
 	struct ray_progress progress;
 	uint64_t written;

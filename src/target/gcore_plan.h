@@ -30,6 +30,7 @@ struct ray_extent {
 	uint64_t start, size;
 	uint64_t offset; /* in the file */
 	bool unreadable; /* by the target itself: has to be read by force */
+	const unsigned char *copy; /* its bytes, if they were copied before; NULL if not */
 };
 
 struct ray_gcore_plan {

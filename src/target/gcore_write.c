@@ -37,6 +37,8 @@ static struct ray_error *next_batch(struct gcore *g, struct batch *b)
 		e.start += b->skip;
 		e.offset += b->skip;
 		e.size -= b->skip;
+		if (e.copy)
+			e.copy += b->skip;
 		if (e.size > g->buffer_size - b->size) {
 			e.size = g->buffer_size - b->size;
 			b->skip += e.size;

@@ -189,12 +189,12 @@ static int by_start(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* What was added overlaps what was there. */
-static void normalise(struct ray_page_runs *r)
+void ray_page_runs_sort(struct ray_page_runs *r)
 {
 	size_t kept = 0;
 
-	qsort(r->runs.at, r->runs.n, sizeof(*r->runs.at), by_start);
+	if (r->runs.n)
+		qsort(r->runs.at, r->runs.n, sizeof(*r->runs.at), by_start);
 	for (size_t i = 0; i < r->runs.n; i++) {
 		struct ray_page_run run = r->runs.at[i], *last = kept ? &r->runs.at[kept - 1] : NULL;
 
@@ -250,6 +250,6 @@ struct ray_error *ray_pages_add_shared(int pid, const struct ray_map *maps, size
 		close(fd);
 	}
 	if (added)
-		normalise(ret);
+		ray_page_runs_sort(ret);
 	return NULL;
 }

@@ -26,6 +26,8 @@ struct ray_page_runs {
 	RAY_VEC(struct ray_page_run) runs; /* by address */
 };
 void ray_page_runs_deinit(struct ray_page_runs *r);
+/* Puts runs that were pushed in any order into order, without overlaps. */
+void ray_page_runs_sort(struct ray_page_runs *r);
 
 /* pagemap is an open /proc/PID/pagemap. Replaces what ret holds. */
 RAY_MUST_USE struct ray_error *ray_pages_find(int pagemap, const struct ray_map *maps, size_t count,

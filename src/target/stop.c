@@ -136,6 +136,7 @@ static bool settle(struct thread *t, int status)
 		t->public.was_stopped = WSTOPSIG(status) != SIGTRAP;
 	else
 		t->signal = WSTOPSIG(status);
+	t->public.delivering = t->signal != 0;
 	return true;
 }
 
@@ -294,6 +295,11 @@ const struct ray_stop_thread *ray_stop_threads(const struct ray_stop *s, size_t 
 {
 	*count_ret = s->threads.n;
 	return s->list;
+}
+
+int ray_stop_pid(const struct ray_stop *s)
+{
+	return s->pid;
 }
 
 bool ray_stop_regset(struct ray_stop *s, int tid, unsigned type, void *buffer, size_t *size)

@@ -27,6 +27,7 @@ struct ray_stop_thread {
 	int tid;
 	bool stopped;	    /* registers can be read */
 	bool was_stopped;   /* by job control, before we came */
+	bool delivering;    /* a signal was on its way to it; it is handed on at release */
 	const char *note;   /* why it is not stopped; NULL if it is */
 };
 
@@ -41,6 +42,7 @@ struct ray_stop_report {
 RAY_MUST_USE struct ray_error *ray_stop_all(int pid, unsigned timeout_ms, struct ray_stop **ret);
 /* Ascending by tid, the main thread first. */
 const struct ray_stop_thread *ray_stop_threads(const struct ray_stop *stop, size_t *count_ret);
+int ray_stop_pid(const struct ray_stop *stop);
 bool ray_stop_registers(struct ray_stop *stop, int tid, struct user_regs_struct *ret);
 /* Any register set (NT_PRFPREG, NT_X86_XSTATE...). *size is the buffer's size, then what was written. */
 bool ray_stop_regset(struct ray_stop *stop, int tid, unsigned type, void *buffer, size_t *size);
