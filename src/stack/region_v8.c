@@ -93,29 +93,15 @@ static void mark_code_range(struct ray_survey *s, uint64_t address)
 		s->code_range[i] = true;
 }
 
-static void note_missing(struct ray_survey *s)
+static void note_layout(struct ray_survey *s)
 {
-	const struct ray_v8_isolate *isolates;
-	size_t count;
+	size_t damaged = ray_v8_heap_damaged(s->heap);
 
 	if (ray_v8_heap_note(s->heap))
 		ray_survey_note(s, "%s", ray_v8_heap_note(s->heap));
-	if (ray_v8_heap_damaged(s->heap))
-		ray_survey_note(s, "%zu V8 page%s a damaged header: space or size may be wrong",
-				ray_v8_heap_damaged(s->heap), ray_v8_heap_damaged(s->heap) == 1 ? " has" : "s have");
-	isolates = ray_v8_heap_isolates(s->heap, &count);
-	for (size_t i = 0; i < count; i++) {
-		for (int space = 0; space < RAY_V8_SPACE_COUNT; space++) {
-			const struct ray_v8_space_sum *sum = &isolates[i].spaces[space];
-			char found[8], claimed[8];
-
-			if (!sum->has_claim || sum->claimed == sum->bytes)
-				continue;
-			ray_survey_note(s, "heap %#llx: V8 counts %s in %s space, pages of %s were found",
-					(unsigned long long)isolates[i].heap, ray_format_size(sum->claimed, claimed),
-					ray_v8_space_name(space), ray_format_size(sum->bytes, found));
-		}
-	}
+	if (damaged)
+		ray_survey_note(s, "%zu V8 page%s a damaged header: space or size may be wrong", damaged,
+				damaged == 1 ? " has" : "s have");
 }
 
 struct ray_error *ray_survey_v8(struct ray_survey *s)
@@ -145,7 +131,7 @@ struct ray_error *ray_survey_v8(struct ray_survey *s)
 	for (size_t i = 0; i < count; i++)
 		if (ray_v8_space_is_code(pages[i].space))
 			mark_code_range(s, pages[i].address);
-	note_missing(s);
+	note_layout(s);
 	return NULL;
 }
 
@@ -177,6 +163,24 @@ static void name_owner(const struct ray_survey *s, struct ray_owner *o)
 		snprintf(o->text, sizeof(o->text), "thread %d", o->tid);
 }
 
+/* V8 counts what each space has: another sum of pages means that some are missing, or wrong. */
+static void note_missing(struct ray_survey *s, const struct ray_owner *owner, const struct ray_v8_isolate *isolate)
+{
+	for (int space = 0; space < RAY_V8_SPACE_COUNT; space++) {
+		const struct ray_v8_space_sum *sum = &isolate->spaces[space];
+		bool less = sum->bytes < sum->claimed;
+		char claimed[8], difference[8];
+
+		if (!sum->has_claim || sum->claimed == sum->bytes)
+			continue;
+		ray_survey_note(
+			s, "%s: V8 counts %s in %s space, %s %s was found", owner->text,
+			ray_format_size(sum->claimed, claimed), ray_v8_space_name(space),
+			ray_format_size(less ? sum->claimed - sum->bytes : sum->bytes - sum->claimed, difference),
+			less ? "less" : "more");
+	}
+}
+
 struct ray_error *ray_survey_owners(struct ray_survey *s)
 {
 	const struct ray_v8_isolate *heaps;
@@ -192,6 +196,7 @@ struct ray_error *ray_survey_owners(struct ray_survey *s)
 		} else {
 			snprintf(owner.text, sizeof(owner.text), "shared");
 		}
+		note_missing(s, &owner, &heaps[i]);
 		if (!ray_vec_push(&s->owners, owner))
 			return &ray_enomem;
 	}
