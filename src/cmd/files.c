@@ -37,7 +37,7 @@ static void print_notes(const struct ray_target *t, const struct ray_files *file
 	const char *name = ray_target_name(t);
 	size_t i;
 
-	if (!files->listed)
+	if (!files->listed && !files->note)
 		fprintf(stderr,
 			"noderay: %s: this core has no list of open files (those of 'noderay core' have one): "
 			"shown is what libuv's memory tells\n",
@@ -52,8 +52,10 @@ static void print_notes(const struct ray_target *t, const struct ray_files *file
 		fprintf(stderr, "noderay: %s: not all of its memory was searched for event loops: uses may be missing\n", name);
 	for (i = 0; i < uv->n; i++)
 		if (uv->loops[i].torn)
-			fprintf(stderr, "noderay: %s: the loop of fd %d changed while being read: uses may be missing\n", name,
-				uv->loops[i].backend_fd);
+			fprintf(stderr, "noderay: %s: the loop of fd %d %s: uses may be missing\n", name,
+				uv->loops[i].backend_fd,
+				ray_target_kind(t) == RAY_TARGET_CORE ? "is damaged or not all there" :
+									"changed while being read");
 }
 
 static void print_json(const struct ray_target *t, const struct ray_files *files, bool summary)
@@ -103,8 +105,8 @@ static struct ray_error *show(const struct ray_call *call, struct ray_target *t,
 		return err;
 	if (!files->listed && !files->n)
 		return ray_error_remedy(ray_error_new(RAY_UNREADABLE,
-						      "%s: this core has no list of open files, and no event loop in its memory",
-						      ray_target_name(t)),
+						      "%s: this core has no list of open files, and no event loop in its memory%s%s",
+						      ray_target_name(t), files->note ? "; " : "", files->note ? files->note : ""),
 					"cores written by 'noderay core' have such a list");
 	if (ray_call_has(call, "json"))
 		print_json(t, files, ray_call_has(call, "summary"));

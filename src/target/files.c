@@ -323,16 +323,24 @@ static struct ray_error *list_process(int pid, struct ray_files **ret)
 	return NULL;
 }
 
+static struct ray_error *list_core(struct ray_target *t, struct ray_files **ret)
+{
+	const char *note = ray_target_note(t, "files");
+	struct ray_error *err = note ? ray_files_from_json(note, ret) : NULL;
+
+	if (note && !err)
+		return NULL;
+	/* Without a list that can be read there is still the memory. */
+	*ret = ray_files_create();
+	if (*ret && err)
+		(*ret)->note = ray_arena_printf((*ret)->arena, "noderay's note on open files is not used: %s", ray_error_text(err));
+	ray_error_free(err);
+	return *ret ? NULL : &ray_enomem;
+}
+
 struct ray_error *ray_files_list(struct ray_target *t, struct ray_files **ret)
 {
-	const char *note;
-
 	if (ray_target_kind(t) == RAY_TARGET_PROCESS)
 		return list_process(ray_target_pid(t), ret);
-	note = ray_target_note(t, "files");
-	if (note)
-		return ray_error_wrap(ray_files_from_json(note, ret), "%s: noderay's note on open files",
-				      ray_target_name(t));
-	*ret = ray_files_create();
-	return *ret ? NULL : &ray_enomem;
+	return list_core(t, ret);
 }

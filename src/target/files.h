@@ -89,13 +89,14 @@ struct ray_files {
 	size_t n;
 	bool has_limits;
 	uint64_t soft_limit, hard_limit; /* RLIMIT_NOFILE; UINT64_MAX is unlimited */
-	bool listed;	   /* false: a core without noderay's note, nothing but memory to go by */
+	bool listed;	   /* false: a core without a note that can be read, nothing but memory to go by */
 	size_t vanished;   /* closed while being looked at */
 	size_t unreadable; /* sockets of which the kernel tells nothing */
 	const char *note;  /* one sentence on what could not be had; NULL if nothing */
 };
 
-/* RAY_DENIED when it is another user's process. For a core without the note: an empty list, not listed. */
+/* RAY_DENIED when it is another user's process. For a core without the note, or with a damaged
+ * one: an empty list, not listed. */
 RAY_MUST_USE struct ray_error *ray_files_list(struct ray_target *t, struct ray_files **ret);
 void ray_files_free(struct ray_files *files);
 RAY_DEFINE_AUTO(ray_files, ray_files_free)

@@ -145,6 +145,32 @@ for (const n of nodes)
 			await t.test('a core of gdb: what libuv knows', () => checkMemoryOnly(target, truth));
 	});
 
+test('a core whose note is damaged: what libuv knows', { skip: !hasCore && 'no verb core' }, async (t) => {
+	const target = await start(t, node(16), 'files.js', { args: [tmp()] });
+	const core = await takeCore(target);
+	const at = fs.readFileSync(core).indexOf('"soft_limit":');
+	assert.ok(at > 0);
+	const file = fs.openSync(core, 'r+');
+	fs.writeSync(file, '}{', at);
+	fs.closeSync(file);
+	const { code, stdout, stderr } = await noderay(['files', '--json', core]);
+	assert.equal(code, 0);
+	assert.match(stderr, /noderay's note on open files is not used: it is damaged/);
+	checkUses(new Map(jsonLines(stdout).map((f) => [f.fd, f])), target.ready, false);
+});
+
+test('the inspector, and rings for files', async (t) => {
+	const code = `require('fs').readFile('/etc/passwd', () => console.log(1)); setInterval(() => {}, 1000);`;
+	for (const n of [node(16), node(20), node(26), node('debian')]) {
+		const target = await start(t, n, { code }, { flags: ['--inspect=0'], env: { UV_USE_IO_URING: '1' } });
+		const list = [...(await files(target.pid)).values()];
+		assert.equal(list.find((f) => f.socket?.state === 'LISTEN').use, 'tcp server');
+		assert.equal(list.find((f) => f.socket?.state === 'LISTEN').loop_role, 'inspector');
+		for (const f of list.filter((f) => f.type === 'io_uring')) assert.match(f.use, /^io_uring for (epoll_ctl|file operations)$/);
+		await target.stop();
+	}
+});
+
 test('summary and verbose', async (t) => {
 	const target = await start(t, node(22), 'files.js', { args: [tmp()] });
 	const json = await noderay(['files', '--summary', '--json', target.pid]);
