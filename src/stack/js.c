@@ -28,6 +28,10 @@ struct ray_error *ray_js_open(struct ray_target *t, struct ray_js **ret)
 			return &ray_enomem;
 		js->v8.bytecode_sizes = js->constants.bytecode_sizes;
 		js->v8.bytecode_count = js->constants.bytecode_count;
+		js->wasm_layout = ray_wasm_layout_of(js->layout);
+		js->wasm = ray_wasm_create(&js->v8.memory, &js->wasm_layout);
+		if (!js->wasm)
+			return &ray_enomem;
 	}
 	*ret = ray_take(js);
 	return NULL;
@@ -37,6 +41,7 @@ void ray_js_close(struct ray_js *js)
 {
 	if (!js)
 		return;
+	ray_wasm_free(js->wasm);
 	if (js->layout)
 		ray_v8_deinit(&js->v8);
 	ray_constants_deinit(&js->constants);
