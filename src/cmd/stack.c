@@ -49,7 +49,11 @@ static void print_heading(const struct ray_stacks *s)
 		ray_text_add_safe(&line, args + i, strlen(args + i));
 	}
 	printf("%d: %s\n", ray_target_pid(t), line.length ? ray_text_get(&line) : ray_target_exe(t));
-	printf("node %s, V8 %s", s->js->node.version[0] ? s->js->node.version : "(unknown)", s->js->node.v8_text);
+	if (s->js->blind)
+		printf("its executable is missing: addresses only");
+	else
+		printf("node %s, V8 %s", s->js->node.version[0] ? s->js->node.version : "(unknown)",
+		       s->js->node.v8_text);
 	if (ray_target_signal(t))
 		printf(", ended by signal %d (%s)", ray_target_signal(t), strsignal(ray_target_signal(t)));
 	printf("\n");
@@ -65,7 +69,7 @@ static void report(const struct ray_stacks *s, bool nonblocking)
 		torn += s->at[i].thread->torn;
 		guessed += s->at[i].guessed_fp;
 	}
-	if (s->js->why)
+	if (s->js->why && !s->js->blind)
 		fprintf(stderr, "noderay: JavaScript cannot be named: %s\n", s->js->why);
 	if (unnamed)
 		fprintf(stderr, "noderay: %zu frames of JavaScript or V8 could not be named\n", unnamed);
@@ -130,6 +134,9 @@ static struct ray_error *run(const struct ray_call *call)
 	}
 	fflush(stdout);
 	report(s, nonblocking);
+	if (s->js->blind)
+		return ray_error_remedy(ray_error_new(RAY_UNREADABLE, "%s", s->js->why),
+					"--exe FILE or --sysroot DIR says where the binaries are");
 	return NULL;
 }
 

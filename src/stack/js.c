@@ -37,6 +37,21 @@ struct ray_error *ray_js_open(struct ray_target *t, struct ray_js **ret)
 	return NULL;
 }
 
+struct ray_error *ray_js_open_blind(struct ray_target *t, const char *why, struct ray_js **ret)
+{
+	ray_auto(ray_js, js) = calloc(1, sizeof(*js));
+
+	if (!js)
+		return &ray_enomem;
+	js->target = t;
+	js->blind = true;
+	js->why = strdup(why);
+	if (!js->why)
+		return &ray_enomem;
+	*ret = ray_take(js);
+	return NULL;
+}
+
 void ray_js_close(struct ray_js *js)
 {
 	if (!js)

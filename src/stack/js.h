@@ -20,10 +20,13 @@ struct ray_js {
 	struct ray_wasm_layout wasm_layout;
 	struct ray_wasm *wasm; /* like v8 */
 	char *why;	       /* why there is no layout; NULL when there is one */
+	bool blind;	       /* not even the executable could be read: node holds nothing */
 };
 
-/* Fails when the target is not a node. */
+/* Fails when the target is not a node, or when that cannot be told. */
 RAY_MUST_USE struct ray_error *ray_js_open(struct ray_target *t, struct ray_js **ret);
+/* For a core whose executable is missing: addresses can be shown, nothing can be named. why is copied. */
+RAY_MUST_USE struct ray_error *ray_js_open_blind(struct ray_target *t, const char *why, struct ray_js **ret);
 void ray_js_close(struct ray_js *js);
 RAY_DEFINE_AUTO(ray_js, ray_js_close)
 

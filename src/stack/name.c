@@ -56,7 +56,7 @@ static void set_symbol(struct namer *n, const struct ray_module *m, uint64_t vad
 
 	f->module = m->path;
 	if (!m->elf) {
-		f->why = m->error;
+		f->why = "its file cannot be read";
 		return;
 	}
 	if (!ray_elf_symbol_at(m->elf, vaddr, &s)) {

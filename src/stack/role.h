@@ -40,6 +40,8 @@ struct ray_role_frames {
 /* Fills one info for each of ray_target_threads(), in that order. frames has as many entries, or is NULL. */
 RAY_MUST_USE struct ray_error *ray_role_find(struct ray_target *t, const struct ray_node *node,
 					     const struct ray_role_frames *frames, struct ray_role_info *ret);
+/* When the node cannot be read at all: the main thread is known by its id, of the others nothing is. */
+void ray_role_unknown(struct ray_target *t, const struct ray_thread *thread, struct ray_role_info *ret);
 /* One word for JSON and for --thread: "main", "worker", "platform", "delayed", "pool", "inspector", "signal", "other". */
 const char *ray_role_word(enum ray_role role);
 

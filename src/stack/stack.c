@@ -46,6 +46,11 @@ static struct ray_error *find_roles(struct ray_stacks *s)
 
 	if (!frames || !roles)
 		return &ray_enomem;
+	if (s->js->blind) {
+		for (size_t i = 0; i < s->count; i++)
+			ray_role_unknown(s->js->target, s->at[i].thread, &s->at[i].role);
+		return NULL;
+	}
 	for (size_t i = 0; i < s->count; i++) {
 		if (!list_symbols(s, &s->at[i], &frames[i]))
 			return &ray_enomem;
@@ -74,6 +79,18 @@ static struct ray_error *take_all(struct ray_stacks *s, struct ray_target *t)
 	return err ? err : find_roles(s);
 }
 
+/* A core without its executable still has threads, registers and stacks. */
+static struct ray_error *open_js(struct ray_target *t, struct ray_js **ret)
+{
+	struct ray_error *err = ray_js_open(t, ret), *blind;
+
+	if (ray_error_code(err) != RAY_UNREADABLE || ray_target_kind(t) != RAY_TARGET_CORE)
+		return err;
+	blind = ray_js_open_blind(t, ray_error_text(err), ret);
+	ray_error_free(err);
+	return blind;
+}
+
 struct ray_error *ray_stacks_take(struct ray_target *t, bool nonblocking, struct ray_stacks **ret)
 {
 	ray_auto(ray_stacks, s) = calloc(1, sizeof(*s));
@@ -86,7 +103,7 @@ struct ray_error *ray_stacks_take(struct ray_target *t, bool nonblocking, struct
 	if (!s->arena)
 		return &ray_enomem;
 	/* Everything that can be known beforehand is, so that the pause holds nothing but copying. */
-	err = ray_js_open(t, &s->js);
+	err = open_js(t, &s->js);
 	if (err)
 		return err;
 	freeze.arg = s->js;

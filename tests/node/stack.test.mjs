@@ -1,8 +1,9 @@
 // noderay stack against V8's own stack of the same moment. SPDX-License-Identifier: MIT
 import test from 'node:test';
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import path from 'node:path';
-import { jsonLines, nodes, noderay, programs, start, takeCore } from './lib.mjs';
+import { jsonLines, nodes, noderay, programs, start, takeCore, tmp } from './lib.mjs';
 
 
 
@@ -91,3 +92,23 @@ for (const node of nodes) {
 		assert.equal(frames[0].file, 'file://' + path.join(programs, 'stacks/module.mjs'));
 	});
 }
+
+test('a core without its executable: threads and addresses, exit 5', async (t) => {
+	const copy = path.join(tmp(), 'moved-away');
+	const node = { ...nodes[0], path: copy };
+	fs.copyFileSync(nodes[0].path, copy);
+	const target = await start(node, 'stacks/shapes.js');
+	t.after(target.stop);
+	const core = await takeCore(target);
+	fs.unlinkSync(copy);
+	const run = await noderay(['stack', '--json', core]);
+	assert.equal(run.code, 5);
+	assert.match(run.stderr, /executable cannot be read.*\n--exe FILE/s);
+	const threads = jsonLines(run.stdout);
+	assert.equal(threads[0].role, 'main');
+	assert.ok(threads[0].frames.length > 10);
+	assert.ok(threads[0].frames.some((f) => /libc/.test(f.module) && f.function));
+	const found = await noderay(['stack', '--json', '--js', '--thread', 'main', '--exe', nodes[0].path, core]);
+	assert.equal(found.code, 0, found.stderr);
+	compare(jsonLines(found.stdout)[0].frames.slice(1), target.ready.frames);
+});
