@@ -59,7 +59,7 @@ function main() {
 	const parts = (process.argv[2] || 'loop,wait,sleep,read').split(',');
 	let fd;
 	if (parts.includes('read')) {
-		const pipe = `${__filename}.${process.pid}.fifo`;
+		const pipe = require('path').join(require('os').tmpdir(), `steadfast-${process.pid}.fifo`);
 		require('child_process').execFileSync('mkfifo', [pipe]);
 		fd = fs.openSync(pipe, 'r+');
 		fs.unlinkSync(pipe);
