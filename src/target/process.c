@@ -288,6 +288,19 @@ static struct ray_error *denied(struct ray_target *t, int errnum)
 				owner);
 }
 
+/* A process that is there but has no memory; its status would say how much it has. */
+static struct ray_error *no_memory(struct ray_target *t)
+{
+	ray_auto_memory char *status = NULL;
+	size_t size;
+	struct ray_error *err = ray_process_file(t, "status", &status, &size);
+
+	ray_error_free(err);
+	if (err || strstr(status, "\nVmSize:") || strstr(status, "\nState:\tZ"))
+		return ray_error_new(RAY_FAILED, "no such process");
+	return ray_error_new(RAY_NOT_NODE, "is a thread of the kernel");
+}
+
 struct ray_error *ray_process_init(struct ray_target *t, int pid)
 {
 	struct process *p = calloc(1, sizeof(*p));
@@ -313,8 +326,7 @@ struct ray_error *ray_process_init(struct ray_target *t, int pid)
 	}
 	p->mem = openat(p->proc, "mem", O_RDONLY | O_CLOEXEC);
 	if (p->mem < 0 && !ray_process_open_by_pidfd(t))
-		return errno == EACCES || errno == EPERM ? denied(t, errno) :
-							   ray_error_new(RAY_FAILED, "no such process");
+		return errno == EACCES || errno == EPERM ? denied(t, errno) : no_memory(t);
 	n = readlinkat(p->proc, "exe", exe, sizeof(exe));
 	t->exe = n > 0 ? ray_arena_copy(t->arena, exe, (size_t)n) : "";
 	return t->exe ? NULL : &ray_enomem;

@@ -149,7 +149,7 @@ test('what cannot be dumped, and where it cannot be written', async (t) => {
 	};
 	await refused(['999999999'], 1, /no such process|no process/);
 	await refused(['2147483648000'], 1, /2147483648000/);
-	await refused(['2'], isRoot ? 4 : 3, /kernel thread|thread of the kernel|permission|permitted|denied/i);
+	await refused(['2'], isRoot ? 4 : 3, /thread of the kernel|permission|permitted|denied/i);
 	await refused(['-o', file, '--nonsense', target.pid], 2, /nonsense/);
 	await refused(['--max-memory', 'x', target.pid], 2, /max-memory/);
 	await refused(['-o', '', target.pid], 2, /file name/);
