@@ -49,7 +49,8 @@ static void print_notes(const struct ray_target *t, const struct ray_files *file
 	if (files->unreadable)
 		fprintf(stderr, "noderay: %s: the kernel tells nothing of %zu sockets\n", name, files->unreadable);
 	if (uv->cut)
-		fprintf(stderr, "noderay: %s: not all of its memory was searched for event loops: uses may be missing\n", name);
+		fprintf(stderr,
+			"noderay: %s: not all of its memory was searched for event loops: uses may be missing\n", name);
 	for (i = 0; i < uv->n; i++)
 		if (uv->loops[i].torn)
 			fprintf(stderr, "noderay: %s: the loop of fd %d %s: uses may be missing\n", name,
@@ -104,10 +105,11 @@ static struct ray_error *show(const struct ray_call *call, struct ray_target *t,
 	if (err)
 		return err;
 	if (!files->listed && !files->n)
-		return ray_error_remedy(ray_error_new(RAY_UNREADABLE,
-						      "%s: this core has no list of open files, and no event loop in its memory%s%s",
-						      ray_target_name(t), files->note ? "; " : "", files->note ? files->note : ""),
-					"cores written by 'noderay core' have such a list");
+		return ray_error_remedy(
+			ray_error_new(RAY_UNREADABLE,
+				      "%s: this core has no list of open files, and no event loop in its memory%s%s",
+				      ray_target_name(t), files->note ? "; " : "", files->note ? files->note : ""),
+			"cores written by 'noderay core' have such a list");
 	if (ray_call_has(call, "json"))
 		print_json(t, files, ray_call_has(call, "summary"));
 	else
@@ -141,9 +143,12 @@ static const struct ray_option options[] = {
 };
 
 static const char *const examples[] = {
-	"noderay files 4711", "what process 4711 has open",
-	"noderay files -s 4711", "how many of what",
-	"noderay files --json core.4711 | jq 'select(.type == \"tcp\")'", "TCP sockets in a core",
+	"noderay files 4711",
+	"what process 4711 has open",
+	"noderay files -s 4711",
+	"how many of what",
+	"noderay files --json core.4711 | jq 'select(.type == \"tcp\")'",
+	"TCP sockets in a core",
 	NULL,
 };
 

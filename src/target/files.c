@@ -333,7 +333,8 @@ static struct ray_error *list_core(struct ray_target *t, struct ray_files **ret)
 	/* Without a list that can be read there is still the memory. */
 	*ret = ray_files_create();
 	if (*ret && err)
-		(*ret)->note = ray_arena_printf((*ret)->arena, "noderay's note on open files is not used: %s", ray_error_text(err));
+		(*ret)->note = ray_arena_printf((*ret)->arena, "noderay's note on open files is not used: %s",
+						ray_error_text(err));
 	ray_error_free(err);
 	return *ret ? NULL : &ray_enomem;
 }

@@ -17,18 +17,19 @@
 #include "target/sockets.h"
 #include "target/target.h"
 
+/* clang-format off */
 /* X(enumerator, name as shown) */
-#define RAY_FILE_TYPES(X)                                                                      \
-	X(UNKNOWN, "unknown") X(REG, "reg") X(DIR, "dir") X(CHR, "chr") X(BLK, "blk")            \
-	X(LINK, "link") X(FIFO, "fifo") X(PIPE, "pipe") X(MEMFD, "memfd")                         \
-	X(TCP, "tcp") X(TCP6, "tcp6") X(UDP, "udp") X(UDP6, "udp6")                               \
-	X(RAW, "raw") X(RAW6, "raw6") X(UNIX_STREAM, "unix") X(UNIX_DGRAM, "unix-dgram")           \
-	X(UNIX_SEQPACKET, "unix-seqpacket") X(NETLINK, "netlink") X(PACKET, "packet")             \
-	X(SOCKET, "socket") X(EVENTPOLL, "eventpoll") X(EVENTFD, "eventfd")                       \
-	X(TIMERFD, "timerfd") X(SIGNALFD, "signalfd") X(INOTIFY, "inotify")                       \
-	X(FANOTIFY, "fanotify") X(IO_URING, "io_uring") X(PIDFD, "pidfd")                         \
-	X(BPF_MAP, "bpf-map") X(BPF_PROG, "bpf-prog") X(BPF_LINK, "bpf-link") X(BTF, "btf")        \
-	X(PERF_EVENT, "perf_event") X(USERFAULTFD, "userfaultfd") \
+#define RAY_FILE_TYPES(X)                                                                   \
+	X(UNKNOWN, "unknown") X(REG, "reg") X(DIR, "dir") X(CHR, "chr") X(BLK, "blk")       \
+	X(LINK, "link") X(FIFO, "fifo") X(PIPE, "pipe") X(MEMFD, "memfd")                   \
+	X(TCP, "tcp") X(TCP6, "tcp6") X(UDP, "udp") X(UDP6, "udp6")                         \
+	X(RAW, "raw") X(RAW6, "raw6") X(UNIX_STREAM, "unix") X(UNIX_DGRAM, "unix-dgram")    \
+	X(UNIX_SEQPACKET, "unix-seqpacket") X(NETLINK, "netlink") X(PACKET, "packet")       \
+	X(SOCKET, "socket") X(EVENTPOLL, "eventpoll") X(EVENTFD, "eventfd")                 \
+	X(TIMERFD, "timerfd") X(SIGNALFD, "signalfd") X(INOTIFY, "inotify")                 \
+	X(FANOTIFY, "fanotify") X(IO_URING, "io_uring") X(PIDFD, "pidfd")                   \
+	X(BPF_MAP, "bpf-map") X(BPF_PROG, "bpf-prog") X(BPF_LINK, "bpf-link")               \
+	X(BTF, "btf") X(PERF_EVENT, "perf_event") X(USERFAULTFD, "userfaultfd")             \
 	X(NAMESPACE, "namespace") X(ANON, "anon")
 
 enum ray_file_type {
@@ -37,6 +38,7 @@ enum ray_file_type {
 #undef X
 	RAY_FILE_TYPE_COUNT
 };
+/* clang-format on */
 
 /* Another place where the other end of a pipe or of a unix socket is held. */
 struct ray_file_peer {
@@ -50,16 +52,16 @@ struct ray_fdinfo {
 	uint64_t pos;
 	uint32_t flags; /* O_* */
 	bool has_flags;
-	bool has_count;	     /* eventfd */
-	bool has_timer;	     /* timerfd */
-	bool has_watched;    /* eventpoll, inotify, fanotify */
-	uint64_t count;	     /* eventfd: its counter */
-	uint64_t watched;    /* eventpoll: descriptors; inotify, fanotify: watches */
-	uint64_t timer_ns;   /* timerfd: until it expires; 0 when it is disarmed */
-	uint64_t period_ns;  /* timerfd: interval; 0 when it fires once */
-	int timer_clock;     /* timerfd: CLOCK_* */
-	uint64_t sigmask;    /* signalfd */
-	int pid;	     /* pidfd; 0 when there is none, -1 when it has ended */
+	bool has_count;	    /* eventfd */
+	bool has_timer;	    /* timerfd */
+	bool has_watched;   /* eventpoll, inotify, fanotify */
+	uint64_t count;	    /* eventfd: its counter */
+	uint64_t watched;   /* eventpoll: descriptors; inotify, fanotify: watches */
+	uint64_t timer_ns;  /* timerfd: until it expires; 0 when it is disarmed */
+	uint64_t period_ns; /* timerfd: interval; 0 when it fires once */
+	int timer_clock;    /* timerfd: CLOCK_* */
+	uint64_t sigmask;   /* signalfd */
+	int pid;	    /* pidfd; 0 when there is none, -1 when it has ended */
 };
 
 struct ray_file {
@@ -77,10 +79,10 @@ struct ray_file {
 	const struct ray_socket *socket; /* NULL when it is none, or nothing is known of it */
 	const struct ray_file_peer *peers;
 	size_t peer_count;
-	const char *use; /* what libuv uses it for; "" when it cannot be told (see uv_files.h) */
-	int loop;	 /* the epoll descriptor of the loop that `use` speaks of; -1 if none */
+	const char *use;       /* what libuv uses it for; "" when it cannot be told (see uv_files.h) */
+	int loop;	       /* the epoll descriptor of the loop that `use` speaks of; -1 if none */
 	const char *loop_role; /* "main", "worker 1"...; "" when it cannot be told */
-	bool from_memory; /* only the number is known: read out of libuv's memory, not from the kernel */
+	bool from_memory;      /* only the number is known: read out of libuv's memory, not from the kernel */
 };
 
 struct ray_files {

@@ -329,8 +329,9 @@ static struct ray_error *get_files(struct ray_files *files, const json_t *root)
 	for (i = 0; i < n; i++)
 		bad += !get_file(files, json_array_get(list, i));
 	if (bad)
-		files->note = ray_arena_printf(files->arena, "%zu entries of the core's list of files are damaged "
-							     "and not shown",
+		files->note = ray_arena_printf(files->arena,
+					       "%zu entries of the core's list of files are damaged "
+					       "and not shown",
 					       bad);
 	files->has_limits = get_limit(root, "soft_limit", &files->soft_limit) &&
 			    get_limit(root, "hard_limit", &files->hard_limit);

@@ -118,9 +118,9 @@ static const struct {
 	const char *name;
 	enum ray_file_type type;
 } protocol_types[] = {
-	{ "TCP", RAY_FILE_TCP },	 { "TCPv6", RAY_FILE_TCP6 },	  { "UDP", RAY_FILE_UDP },
-	{ "UDPv6", RAY_FILE_UDP6 },	 { "RAW", RAY_FILE_RAW },	  { "RAWv6", RAY_FILE_RAW6 },
-	{ "NETLINK", RAY_FILE_NETLINK }, { "PACKET", RAY_FILE_PACKET },	  { "UNIX-STREAM", RAY_FILE_UNIX_STREAM },
+	{ "TCP", RAY_FILE_TCP },	  { "TCPv6", RAY_FILE_TCP6 },	 { "UDP", RAY_FILE_UDP },
+	{ "UDPv6", RAY_FILE_UDP6 },	  { "RAW", RAY_FILE_RAW },	 { "RAWv6", RAY_FILE_RAW6 },
+	{ "NETLINK", RAY_FILE_NETLINK },  { "PACKET", RAY_FILE_PACKET }, { "UNIX-STREAM", RAY_FILE_UNIX_STREAM },
 	{ "UNIX", RAY_FILE_UNIX_STREAM },
 };
 
@@ -147,9 +147,9 @@ enum ray_file_type ray_file_type_from_socket(const struct ray_socket *s)
 	case AF_INET6:
 		return from_family(s, s->family == AF_INET6);
 	case AF_UNIX:
-		return s->type == SOCK_DGRAM	     ? RAY_FILE_UNIX_DGRAM :
+		return s->type == SOCK_DGRAM	 ? RAY_FILE_UNIX_DGRAM :
 		       s->type == SOCK_SEQPACKET ? RAY_FILE_UNIX_SEQPACKET :
-							 RAY_FILE_UNIX_STREAM;
+						   RAY_FILE_UNIX_STREAM;
 	case AF_NETLINK:
 		return RAY_FILE_NETLINK;
 	case AF_PACKET:
@@ -168,10 +168,10 @@ static const struct {
 	uint32_t bits;
 	const char *name;
 } flag_names[] = {
-	{ O_PATH, "O_PATH" },	      { O_APPEND, "O_APPEND" },	    { O_CREAT, "O_CREAT" },
-	{ O_EXCL, "O_EXCL" },	      { O_TRUNC, "O_TRUNC" },	    { O_NOCTTY, "O_NOCTTY" },
-	{ O_NONBLOCK, "O_NONBLOCK" }, { O_SYNC, "O_SYNC" },	    { O_DSYNC, "O_DSYNC" },
-	{ O_ASYNC, "O_ASYNC" },	      { O_DIRECT, "O_DIRECT" },	    { O_TMPFILE, "O_TMPFILE" },
+	{ O_PATH, "O_PATH" },		{ O_APPEND, "O_APPEND" },     { O_CREAT, "O_CREAT" },
+	{ O_EXCL, "O_EXCL" },		{ O_TRUNC, "O_TRUNC" },	      { O_NOCTTY, "O_NOCTTY" },
+	{ O_NONBLOCK, "O_NONBLOCK" },	{ O_SYNC, "O_SYNC" },	      { O_DSYNC, "O_DSYNC" },
+	{ O_ASYNC, "O_ASYNC" },		{ O_DIRECT, "O_DIRECT" },     { O_TMPFILE, "O_TMPFILE" },
 	{ O_DIRECTORY, "O_DIRECTORY" }, { O_NOFOLLOW, "O_NOFOLLOW" }, { O_NOATIME, "O_NOATIME" },
 	{ O_CLOEXEC, "O_CLOEXEC" },
 };

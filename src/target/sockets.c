@@ -27,10 +27,17 @@ void ray_socket_init(struct ray_socket *s, uint64_t inode)
 const char *ray_socket_tcp_state(unsigned int state)
 {
 	static const char *const names[] = {
-		[TCP_ESTABLISHED] = "ESTABLISHED", [TCP_SYN_SENT] = "SYN_SENT",	  [TCP_SYN_RECV] = "SYN_RECV",
-		[TCP_FIN_WAIT1] = "FIN_WAIT1",	   [TCP_FIN_WAIT2] = "FIN_WAIT2", [TCP_TIME_WAIT] = "TIME_WAIT",
-		[TCP_CLOSE] = "CLOSE",		   [TCP_CLOSE_WAIT] = "CLOSE_WAIT", [TCP_LAST_ACK] = "LAST_ACK",
-		[TCP_LISTEN] = "LISTEN",	   [TCP_CLOSING] = "CLOSING",
+		[TCP_ESTABLISHED] = "ESTABLISHED",
+		[TCP_SYN_SENT] = "SYN_SENT",
+		[TCP_SYN_RECV] = "SYN_RECV",
+		[TCP_FIN_WAIT1] = "FIN_WAIT1",
+		[TCP_FIN_WAIT2] = "FIN_WAIT2",
+		[TCP_TIME_WAIT] = "TIME_WAIT",
+		[TCP_CLOSE] = "CLOSE",
+		[TCP_CLOSE_WAIT] = "CLOSE_WAIT",
+		[TCP_LAST_ACK] = "LAST_ACK",
+		[TCP_LISTEN] = "LISTEN",
+		[TCP_CLOSING] = "CLOSING",
 	};
 
 	return state < RAY_COUNT(names) && names[state] ? names[state] : "";
@@ -96,7 +103,8 @@ static bool parse_inet(const struct ray_socket_table *table, const char *line, s
 	unsigned retransmits;
 
 	if (sscanf(line, " %*u: %32[0-9A-Fa-f]:%x %32[0-9A-Fa-f]:%x %x %llx:%llx %*x:%*x %x %*u %*d %llu", local,
-		   &ends.local_port, remote, &ends.remote_port, &ends.state, &send, &receive, &retransmits, &inode) != 9)
+		   &ends.local_port, remote, &ends.remote_port, &ends.state, &send, &receive, &retransmits,
+		   &inode) != 9)
 		return false;
 	if (!parse_address(local, words, ends.local) || !parse_address(remote, words, ends.remote))
 		return false;
@@ -147,9 +155,10 @@ static bool parse_unix(const struct ray_socket_table *table, const char *line, s
 static bool parse_netlink(const struct ray_socket_table *table, const char *line, struct ray_socket *ret,
 			  struct ray_arena *arena)
 {
-	static const char *const names[] = { [0] = "route",	[2] = "usersock",  [4] = "sock_diag", [6] = "xfrm",
-					     [9] = "audit",	[12] = "netfilter", [15] = "uevent",   [16] = "generic",
-					     [20] = "rdma", [21] = "crypto" };
+	static const char *const names[] = {
+		[0] = "route",	    [2] = "usersock", [4] = "sock_diag", [6] = "xfrm",	[9] = "audit",
+		[12] = "netfilter", [15] = "uevent",  [16] = "generic",	 [20] = "rdma", [21] = "crypto"
+	};
 	unsigned long long receive, send, inode;
 	unsigned protocol, port;
 

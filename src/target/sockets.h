@@ -26,7 +26,7 @@ struct ray_socket {
 	bool has_queues;
 	bool has_backlog;
 	uint32_t retransmits;
-	uint64_t peer;	       /* unix: inode of the other end; 0 if there is none or it is not known */
+	uint64_t peer;		/* unix: inode of the other end; 0 if there is none or it is not known */
 	const char *proto_name; /* what the kernel calls the protocol, when nothing else is known; "" */
 };
 

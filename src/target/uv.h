@@ -61,10 +61,10 @@ struct ray_uv_handle {
 
 struct ray_uv_loop {
 	uint64_t address;
-	bool is_static; /* lies in a module's static memory, as uv_default_loop()'s does */
-	bool torn;	 /* changed faster than it could be read: handles are missing */
-	bool runs_js;	 /* has the handles that node gives an environment: main thread or worker */
-	int tid;	 /* the thread that runs it; 0 when it cannot be told */
+	bool is_static;	  /* lies in a module's static memory, as uv_default_loop()'s does */
+	bool torn;	  /* changed faster than it could be read: handles are missing */
+	bool runs_js;	  /* has the handles that node gives an environment: main thread or worker */
+	int tid;	  /* the thread that runs it; 0 when it cannot be told */
 	const char *role; /* "main", "worker", "platform", "inspector"..., or "" */
 	int backend_fd;
 	int async_fd, async_write_fd; /* the latter -1 for an eventfd */

@@ -83,7 +83,8 @@ static bool is_child_pipe(const struct explainer *x, const struct ray_uv_loop *l
 			if (f->peers[i].fd >= 0 && f->peers[i].fd < 3)
 				ray_text_printf(text, "%s of child %d", stdio_names[f->peers[i].fd], f->peers[i].pid);
 			else
-				ray_text_printf(text, "%s to child %d", h->ipc ? "ipc channel" : "pipe", f->peers[i].pid);
+				ray_text_printf(text, "%s to child %d", h->ipc ? "ipc channel" : "pipe",
+						f->peers[i].pid);
 			return true;
 		}
 	}
@@ -140,7 +141,8 @@ static void explain_handle(struct explainer *x, const struct ray_uv_loop *loop, 
 	default:
 		return;
 	}
-	claim(x, loop, h->accepted_fd, inet_stream | pipe_like, RAY_FILE_SOCKET, "connection not yet given to the program");
+	claim(x, loop, h->accepted_fd, inet_stream | pipe_like, RAY_FILE_SOCKET,
+	      "connection not yet given to the program");
 }
 
 static void explain_watches(struct explainer *x, const struct ray_uv_loop *loop)
@@ -171,7 +173,8 @@ static void explain_loop(struct explainer *x, const struct ray_uv_loop *loop)
 	size_t i;
 
 	claim(x, loop, loop->backend_fd, T(EVENTPOLL), RAY_FILE_EVENTPOLL, "epoll");
-	claim(x, loop, loop->async_fd, T(EVENTFD) | T(PIPE), has_pipe ? RAY_FILE_PIPE : RAY_FILE_EVENTFD, "async wakeup");
+	claim(x, loop, loop->async_fd, T(EVENTFD) | T(PIPE), has_pipe ? RAY_FILE_PIPE : RAY_FILE_EVENTFD,
+	      "async wakeup");
 	claim(x, loop, has_pipe ? loop->async_write_fd : -1, T(PIPE), RAY_FILE_PIPE, "async wakeup");
 	claim(x, loop, loop->signal_fds[0], T(PIPE), RAY_FILE_PIPE, "signal pipe");
 	claim(x, loop, loop->signal_fds[1], T(PIPE), RAY_FILE_PIPE, "signal pipe");

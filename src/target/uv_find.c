@@ -48,7 +48,8 @@ static bool is_thread_stack(struct ray_target *t, const struct ray_map *m)
 
 	threads = ray_target_threads(t, &n);
 	for (i = 0; i < n; i++)
-		if (threads[i].has_registers && threads[i].registers.rsp >= m->start && threads[i].registers.rsp < m->end)
+		if (threads[i].has_registers && threads[i].registers.rsp >= m->start &&
+		    threads[i].registers.rsp < m->end)
 			return true;
 	return false;
 }

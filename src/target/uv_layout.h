@@ -22,8 +22,8 @@ enum {
 	UV_LOOP_WQ = 120,
 	UV_LOOP_WQ_ASYNC = 176, /* uv_async_t */
 	UV_LOOP_ASYNC_WATCHER = 456,
-	UV_LOOP_ASYNC_WFD = 512, /* i32: -1 when the watcher's descriptor is an eventfd */
-	UV_LOOP_TIME = 544,	 /* u64, ms */
+	UV_LOOP_ASYNC_WFD = 512,   /* i32: -1 when the watcher's descriptor is an eventfd */
+	UV_LOOP_TIME = 544,	   /* u64, ms */
 	UV_LOOP_SIGNAL_PIPE = 552, /* i32[2] */
 	UV_LOOP_SIGNAL_WATCHER = 560,
 	UV_LOOP_CHILD_WATCHER = 616, /* uv_signal_t */

@@ -42,8 +42,7 @@ static struct where where_live(int pid, int tid)
 static struct where where_is(struct ray_target *t, const struct ray_thread *thread)
 {
 	if (thread->has_registers)
-		return (struct where){ (long)thread->registers.orig_rax, thread->registers.rdi,
-				       thread->registers.rsp };
+		return (struct where){ (long)thread->registers.orig_rax, thread->registers.rdi, thread->registers.rsp };
 	if (ray_target_kind(t) == RAY_TARGET_PROCESS)
 		return where_live(ray_target_pid(t), thread->tid);
 	return (struct where){ .call = -1 };
@@ -81,7 +80,7 @@ static void find_threads(struct ray_target *t, struct ray_uv *uv)
 static const struct {
 	const char *part, *role;
 } callback_roles[] = {
-	{ "DelayedTaskScheduler", "platform" }, { "7tracing", "tracing" },     { "9inspector", "inspector" },
+	{ "DelayedTaskScheduler", "platform" }, { "7tracing", "tracing" },   { "9inspector", "inspector" },
 	{ "14SigintWatchdog", "watchdog" },	{ "8Watchdog", "watchdog" }, { "17SyncProcessRunner", "execSync" },
 };
 
@@ -89,7 +88,9 @@ static const struct {
 static const struct {
 	const char *comm, *role;
 } thread_roles[] = {
-	{ "DelayedTaskSche", "platform" }, { "InspectorIo", "inspector" }, { "TraceEventWorke", "tracing" },
+	{ "DelayedTaskSche", "platform" },
+	{ "InspectorIo", "inspector" },
+	{ "TraceEventWorke", "tracing" },
 	{ "WorkerThread", "worker" },
 };
 

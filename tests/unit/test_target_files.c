@@ -22,18 +22,12 @@ static void links_without_a_path_tell_their_type(void **state)
 		enum ray_file_type type;
 		uint64_t inode;
 	} rows[] = {
-		{ "socket:[4711]", RAY_FILE_SOCKET, 4711 },
-		{ "pipe:[12]", RAY_FILE_PIPE, 12 },
-		{ "anon_inode:[eventpoll]", RAY_FILE_EVENTPOLL, 0 },
-		{ "anon_inode:inotify", RAY_FILE_INOTIFY, 0 },
-		{ "anon_inode:[io_uring]", RAY_FILE_IO_URING, 0 },
-		{ "anon_inode:bpf-map", RAY_FILE_BPF_MAP, 0 },
-		{ "anon_inode:[something new]", RAY_FILE_ANON, 0 },
-		{ "pidfd:[99]", RAY_FILE_PIDFD, 99 },
-		{ "/memfd:wasm (deleted)", RAY_FILE_MEMFD, 0 },
-		{ "net:[4026531840]", RAY_FILE_NAMESPACE, 0 },
-		{ "/home/a/socket:[1]", RAY_FILE_UNKNOWN, 0 },
-		{ "", RAY_FILE_UNKNOWN, 0 },
+		{ "socket:[4711]", RAY_FILE_SOCKET, 4711 },	     { "pipe:[12]", RAY_FILE_PIPE, 12 },
+		{ "anon_inode:[eventpoll]", RAY_FILE_EVENTPOLL, 0 }, { "anon_inode:inotify", RAY_FILE_INOTIFY, 0 },
+		{ "anon_inode:[io_uring]", RAY_FILE_IO_URING, 0 },   { "anon_inode:bpf-map", RAY_FILE_BPF_MAP, 0 },
+		{ "anon_inode:[something new]", RAY_FILE_ANON, 0 },  { "pidfd:[99]", RAY_FILE_PIDFD, 99 },
+		{ "/memfd:wasm (deleted)", RAY_FILE_MEMFD, 0 },	     { "net:[4026531840]", RAY_FILE_NAMESPACE, 0 },
+		{ "/home/a/socket:[1]", RAY_FILE_UNKNOWN, 0 },	     { "", RAY_FILE_UNKNOWN, 0 },
 	};
 	uint64_t inode;
 	size_t i;
@@ -107,7 +101,8 @@ static void fdinfo_counts_what_is_watched(void **state)
 			 "inotify wd:1 ino:9 sdev:800013 mask:800afce ignored_mask:0",
 			 &i);
 	assert_int_equal(i.watched, 2);
-	ray_fdinfo_parse("fanotify flags:10 event-flags:0\nfanotify mnt_id:12 mflags:40 mask:38 ignored_mask:40000000\n", &i);
+	ray_fdinfo_parse(
+		"fanotify flags:10 event-flags:0\nfanotify mnt_id:12 mflags:40 mask:38 ignored_mask:40000000\n", &i);
 	assert_int_equal(i.watched, 1);
 }
 
@@ -116,7 +111,8 @@ static void fdinfo_of_a_timer(void **state)
 	struct ray_fdinfo i;
 	(void)state;
 
-	ray_fdinfo_parse("clockid: 1\nticks: 0\nsettime flags: 01\nit_value: (1, 500000000)\nit_interval: (2, 0)\n", &i);
+	ray_fdinfo_parse("clockid: 1\nticks: 0\nsettime flags: 01\nit_value: (1, 500000000)\nit_interval: (2, 0)\n",
+			 &i);
 	assert_true(i.has_timer);
 	assert_int_equal(i.timer_clock, 1);
 	assert_int_equal(i.timer_ns, 1500000000);
@@ -214,9 +210,10 @@ static void damaged_entries_are_left_out_and_counted(void **state)
 	ray_auto(ray_files, f) = NULL;
 	(void)state;
 
-	assert_null(ray_files_from_json("{\"version\":1,\"files\":[{\"fd\":-1},{\"fd\":3},{\"fd\":3},{\"fd\":1e99},7,"
-					"{\"fd\":4,\"type\":9,\"path\":[],\"size\":-5,\"socket\":\"x\",\"peers\":{},\"dev\":\"q\"}]}",
-					&f));
+	assert_null(ray_files_from_json(
+		"{\"version\":1,\"files\":[{\"fd\":-1},{\"fd\":3},{\"fd\":3},{\"fd\":1e99},7,"
+		"{\"fd\":4,\"type\":9,\"path\":[],\"size\":-5,\"socket\":\"x\",\"peers\":{},\"dev\":\"q\"}]}",
+		&f));
 	assert_int_equal(f->n, 2);
 	assert_non_null(strstr(f->note, "4 entries"));
 	assert_int_equal(f->at[1].type, RAY_FILE_UNKNOWN);

@@ -28,8 +28,9 @@ static struct ray_socket parsed(const char *table, const char *line)
 
 static void a_row_of_tcp(void **state)
 {
-	struct ray_socket s = parsed("tcp", "   1: 0100007F:1F90 0200007F:C001 01 0000000A:00000014 01:00000018 00000003  1000"
-					    "        0 35288 2 ffff9c0d 20 4 30 10 -1\n");
+	struct ray_socket s = parsed("tcp",
+				     "   1: 0100007F:1F90 0200007F:C001 01 0000000A:00000014 01:00000018 00000003  1000"
+				     "        0 35288 2 ffff9c0d 20 4 30 10 -1\n");
 	(void)state;
 
 	assert_int_equal(s.inode, 35288);
@@ -44,8 +45,9 @@ static void a_row_of_tcp(void **state)
 
 static void a_listening_row_has_no_remote(void **state)
 {
-	struct ray_socket s = parsed("tcp", "   0: 00000000:07E8 00000000:0000 0A 00000000:00000002 00:00000000 00000000     0"
-					    "        0 521 1 00000000ef130d0a 100 0 0 10 0\n");
+	struct ray_socket s = parsed("tcp",
+				     "   0: 00000000:07E8 00000000:0000 0A 00000000:00000002 00:00000000 00000000     0"
+				     "        0 521 1 00000000ef130d0a 100 0 0 10 0\n");
 	(void)state;
 
 	assert_string_equal(s.state, "LISTEN");
@@ -56,8 +58,9 @@ static void a_listening_row_has_no_remote(void **state)
 
 static void a_row_of_tcp6(void **state)
 {
-	struct ray_socket s = parsed("tcp6", "   0: 00000000000000000000000001000000:0050 B80D0120000000000000000001000000:FFFF 01 "
-					     "00000000:00000000 00:00000000 00000000     0        0 9 1 0 20 0 0 10 -1\n");
+	struct ray_socket s =
+		parsed("tcp6", "   0: 00000000000000000000000001000000:0050 B80D0120000000000000000001000000:FFFF 01 "
+			       "00000000:00000000 00:00000000 00000000     0        0 9 1 0 20 0 0 10 -1\n");
 	(void)state;
 
 	assert_string_equal(s.local, "[::1]:80");
@@ -66,8 +69,9 @@ static void a_row_of_tcp6(void **state)
 
 static void ipv4_inside_ipv6_is_unfolded(void **state)
 {
-	struct ray_socket s = parsed("tcp6", "   0: 0000000000000000FFFF00000100007F:0050 0000000000000000FFFF00000200000A:0051 08 "
-					     "00000000:00000000 00:00000000 00000000     0        0 9 1 0 20 0 0 10 -1\n");
+	struct ray_socket s =
+		parsed("tcp6", "   0: 0000000000000000FFFF00000100007F:0050 0000000000000000FFFF00000200000A:0051 08 "
+			       "00000000:00000000 00:00000000 00000000     0        0 9 1 0 20 0 0 10 -1\n");
 	(void)state;
 
 	assert_string_equal(s.local, "127.0.0.1:80");
@@ -78,8 +82,9 @@ static void ipv4_inside_ipv6_is_unfolded(void **state)
 
 static void an_unconnected_udp_socket_has_no_state(void **state)
 {
-	struct ray_socket s = parsed("udp", "  12: 0100007F:0035 00000000:0000 07 00000000:00000000 00:00000000 00000000   101"
-					    "        0 77 2 0 0\n");
+	struct ray_socket s = parsed("udp",
+				     "  12: 0100007F:0035 00000000:0000 07 00000000:00000000 00:00000000 00000000   101"
+				     "        0 77 2 0 0\n");
 	(void)state;
 
 	assert_string_equal(s.state, "");
@@ -109,7 +114,8 @@ static void rows_of_netlink_and_packet(void **state)
 	struct ray_socket s;
 	(void)state;
 
-	s = parsed("netlink", "000000008a59ef7a 15  4711       00000001 12       0        0        2        0        473     \n");
+	s = parsed("netlink",
+		   "000000008a59ef7a 15  4711       00000001 12       0        0        2        0        473     \n");
 	assert_string_equal(s.local, "uevent port 4711");
 	assert_int_equal(s.inode, 473);
 	assert_int_equal(s.recv_queue, 12);
@@ -134,7 +140,8 @@ static void headings_and_nonsense_are_no_rows(void **state)
 
 	for (i = 0; i < RAY_COUNT(lines); i++)
 		assert_false(ray_sockets_parse_line("tcp", lines[i], &s, arena));
-	assert_false(ray_sockets_parse_line("unix", "Num       RefCount Protocol Flags    Type St Inode Path\n", &s, arena));
+	assert_false(
+		ray_sockets_parse_line("unix", "Num       RefCount Protocol Flags    Type St Inode Path\n", &s, arena));
 	assert_false(ray_sockets_parse_line("netlink", "sk Eth Pid Groups Rmem Wmem\n", &s, arena));
 	assert_false(ray_sockets_parse_line("nosuch", "1: 2", &s, arena));
 }
@@ -185,7 +192,8 @@ static void both_sources_agree(void **state)
 	for (k = 0; k < 2; k++) {
 		ray_socket_init(&from[k][0], inode_of(tcp));
 		ray_socket_init(&from[k][1], inode_of(local));
-		assert_int_equal(ray_sockets_read(k ? RAY_SOCKETS_PROC : RAY_SOCKETS_BEST, getpid(), from[k], 2, arena), 2);
+		assert_int_equal(ray_sockets_read(k ? RAY_SOCKETS_PROC : RAY_SOCKETS_BEST, getpid(), from[k], 2, arena),
+				 2);
 		snprintf(expected, sizeof(expected), "127.0.0.1:%u", port);
 		assert_string_equal(from[k][0].local, expected);
 		assert_string_equal(from[k][0].state, "LISTEN");

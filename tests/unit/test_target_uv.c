@@ -11,7 +11,17 @@
 #include "target/uv_layout.h"
 
 /* One piece of memory at BASE; everything below has its place in it. */
-enum { SIZE = 16384, LOOP = 0, TCP = 1024, UDP = 1536, PIPE = 2048, WATCH = 2560, PATH = 2816, TABLE = 4096, FIELDS = 8192 };
+enum {
+	SIZE = 16384,
+	LOOP = 0,
+	TCP = 1024,
+	UDP = 1536,
+	PIPE = 2048,
+	WATCH = 2560,
+	PATH = 2816,
+	TABLE = 4096,
+	FIELDS = 8192
+};
 static const uint64_t BASE = 0x7f0000000000;
 
 static unsigned char memory[SIZE];
