@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -29,10 +30,30 @@ json_t *ray_json_hex(uint64_t value)
 	return json_string(text);
 }
 
+/* JSON lets DEL and U+0080 to U+009F stand as they are, but a terminal may obey them. Only strings can hold them. */
+static void print_escaped(const char *text, FILE *out)
+{
+	const unsigned char *p;
+
+	for (p = (const unsigned char *)text; *p; p++) {
+		if (*p == 0x7f) {
+			fputs("\\u007F", out);
+		} else if (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0) {
+			fprintf(out, "\\u00%02X", p[1]);
+			p++;
+		} else {
+			putc(*p, out);
+		}
+	}
+}
+
 void ray_json_print(json_t *value)
 {
-	if (value)
-		json_dumpf(value, stdout, JSON_COMPACT);
+	char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
+
+	if (text)
+		print_escaped(text, stdout);
 	putchar('\n');
+	free(text);
 	json_decref(value);
 }

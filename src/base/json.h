@@ -11,7 +11,7 @@
 
 json_t *ray_json_text(const char *text); /* NULL text becomes null */
 json_t *ray_json_hex(uint64_t value);
-/* One compact object and a newline to stdout; releases value. */
+/* One compact object and a newline to stdout, without control characters; releases value. */
 void ray_json_print(json_t *value);
 
 #endif

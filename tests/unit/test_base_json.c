@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -43,6 +45,23 @@ static void addresses_are_hex_text(void **state)
 	assert_json(ray_json_hex(0), "\"0x0\"");
 }
 
+static void control_characters_are_escaped_in_print(void **state)
+{
+	FILE *before = stdout, *out;
+	char *text = NULL;
+	size_t size = 0;
+
+	(void)state;
+	out = open_memstream(&text, &size);
+	assert_non_null(out);
+	stdout = out;
+	ray_json_print(json_pack("{s:o}", "a", ray_json_text("\x1b[ \x7f \xc2\x9b \u00a0 \u00e9")));
+	stdout = before;
+	fclose(out);
+	assert_string_equal(text, "{\"a\":\"\\u001B[ \\u007F \\u009B \u00a0 \u00e9\"}\n");
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -50,6 +69,7 @@ int main(void)
 		cmocka_unit_test(good_text_is_kept),
 		cmocka_unit_test(broken_utf8_is_mended),
 		cmocka_unit_test(addresses_are_hex_text),
+		cmocka_unit_test(control_characters_are_escaped_in_print),
 	};
 
 	return cmocka_run_group_tests_name("base/json", tests, NULL, NULL);
