@@ -248,7 +248,7 @@ static bool inlined_function(struct ray_v8 *v8, uint64_t deopt, int32_t id, stru
 }
 
 size_t ray_v8_optimized_places(struct ray_v8 *v8, const struct ray_v8_code *code, uint64_t pc, uint64_t shared,
-			       struct ray_v8_place places[RAY_V8_MAX_INLINED])
+			       struct ray_v8_place *places)
 {
 	uint64_t table, deopt, function;
 	struct inlining_position ip;

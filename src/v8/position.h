@@ -19,9 +19,10 @@ int32_t ray_v8_bytecode_position(struct ray_v8 *v8, uint64_t bytecode_array, int
 /* The offset of the bytecode (of this array) that baseline code executes at pc; -1 when it cannot be told. */
 int64_t ray_v8_baseline_offset(struct ray_v8 *v8, const struct ray_v8_code *code, uint64_t pc, uint64_t array);
 /* Optimized code: the functions that are active at pc, innermost first; the last is the outer one.
- * shared is the outer function. Returns how many; at least 1. pc is inside the call for a caller. */
+ * shared is the outer function; places has room for RAY_V8_MAX_INLINED. Returns how many; at least 1. pc is inside the
+ * call for a caller. */
 size_t ray_v8_optimized_places(struct ray_v8 *v8, const struct ray_v8_code *code, uint64_t pc, uint64_t shared,
-			       struct ray_v8_place places[RAY_V8_MAX_INLINED]);
+			       struct ray_v8_place *places);
 
 /* Decodes a source position table: calls each() for every entry; stops when it returns false. False
  * when the bytes are not a table. Exposed for tests. */
