@@ -90,7 +90,8 @@ bench: deps
 	@$$(tools/nodes --dir)/22.23.3/bin/node bench/run.mjs $(BENCH)
 
 fuzz: deps
-	@$(MAKE) --no-print-directory -j$(JOBS) fuzzers
+	@tools/nodes
+	@$(MAKE) --no-print-directory -j$(JOBS) build/noderay fuzzers
 	@tests/fuzz/all
 
 lint:
