@@ -43,6 +43,7 @@ enum ray_file_type {
 /* Another place where the other end of a pipe or of a unix socket is held. */
 struct ray_file_peer {
 	int pid;
+	int inner_pid; /* as its own pid namespace (container) knows it; the same as pid mostly */
 	int fd;
 	const char *comm;
 };

@@ -102,6 +102,8 @@ static json_t *peers_to_json(const struct ray_file *f)
 	for (i = 0; i < f->peer_count; i++) {
 		o = json_object();
 		put(o, "pid", json_integer(f->peers[i].pid));
+		if (f->peers[i].inner_pid != f->peers[i].pid)
+			put(o, "inner_pid", json_integer(f->peers[i].inner_pid));
 		put(o, "fd", json_integer(f->peers[i].fd));
 		put_text(o, "comm", f->peers[i].comm);
 		json_array_append_new(list, o);
@@ -269,6 +271,7 @@ static void get_peers(struct ray_arena *arena, const json_t *list, struct ray_fi
 	for (i = 0; i < n; i++) {
 		o = json_array_get(list, i);
 		peers[i] = (struct ray_file_peer){ .pid = int_or(o, "pid", 0),
+						   .inner_pid = int_or(o, "inner_pid", int_or(o, "pid", 0)),
 						   .fd = int_or(o, "fd", -1),
 						   .comm = text_or_empty(arena, o, "comm") };
 	}

@@ -105,7 +105,7 @@ static void offer(struct search *s, uint64_t inode, bool is_pipe, bool end_write
 
 static void search_self(struct search *s, int pid)
 {
-	struct ray_file_peer peer = { .pid = pid, .comm = "" };
+	struct ray_file_peer peer = { .pid = pid, .inner_pid = pid, .comm = "" };
 	const struct ray_file *f;
 	size_t i;
 
@@ -119,16 +119,27 @@ static void search_self(struct search *s, int pid)
 	}
 }
 
-static const char *read_comm(int pid, struct ray_arena *arena)
+/* Name and pid inside its namespace, which is the last of those that the kernel lists. */
+static void read_status(struct ray_file_peer *peer, struct ray_arena *arena)
 {
 	ray_auto_file FILE *f = NULL;
-	char text[64];
+	const char *last;
+	char line[256];
 
-	snprintf(text, sizeof(text), "/proc/%d/comm", pid);
-	f = fopen(text, "re");
-	if (!f || !fgets(text, sizeof(text), f))
-		return "";
-	return ray_arena_copy(arena, text, strcspn(text, "\n"));
+	peer->comm = "";
+	peer->inner_pid = peer->pid;
+	snprintf(line, sizeof(line), "/proc/%d/status", peer->pid);
+	f = fopen(line, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (!strncmp(line, "Name:\t", 6))
+			peer->comm = ray_arena_strdup(arena, line + 6);
+		last = strncmp(line, "NSpid:", 6) ? NULL : strrchr(line, '\t');
+		if (last)
+			peer->inner_pid = atoi(last + 1);
+	}
+	if (!peer->comm)
+		peer->comm = "";
 }
 
 static void search_link(struct search *s, int dir, const char *name, struct ray_file_peer *peer)
@@ -153,9 +164,7 @@ static void search_link(struct search *s, int dir, const char *name, struct ray_
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
 		return;
 	if (!peer->comm)
-		peer->comm = read_comm(peer->pid, s->files->arena);
-	if (!peer->comm)
-		return;
+		read_status(peer, s->files->arena);
 	peer->fd = atoi(name);
 	offer(s, inode, type == RAY_FILE_PIPE, st.st_mode & S_IWUSR, peer);
 }

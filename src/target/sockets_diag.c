@@ -64,10 +64,8 @@ int ray_sockets_diag_open(int pid)
 	if (setns(theirs, CLONE_NEWNET))
 		return -1;
 	fd = diag_socket();
-	if (setns(ours, CLONE_NEWNET)) {
-		/* We are left in the target's namespace, where only this netlink socket is ever used. */
-		return fd;
-	}
+	/* If the way back is barred we stay there, where nothing but this netlink socket is ever used. */
+	(void)!setns(ours, CLONE_NEWNET);
 	return fd;
 }
 

@@ -78,7 +78,7 @@ static bool is_child_pipe(const struct explainer *x, const struct ray_uv_loop *l
 
 	for (i = 0; f && i < f->peer_count; i++) {
 		for (k = 0; k < loop->handle_count; k++) {
-			if (loop->handles[k].type != RAY_UV_PROCESS || loop->handles[k].pid != f->peers[i].pid)
+			if (loop->handles[k].type != RAY_UV_PROCESS || loop->handles[k].pid != f->peers[i].inner_pid)
 				continue;
 			if (f->peers[i].fd >= 0 && f->peers[i].fd < 3)
 				ray_text_printf(text, "%s of child %d", stdio_names[f->peers[i].fd], f->peers[i].pid);

@@ -265,6 +265,17 @@ test('a network namespace of its own', { skip: !isRoot && 'needs root' }, async 
 	assert.equal(seen.use, 'tcp server');
 });
 
+test('a pid namespace of its own: children are known by both numbers', { skip: !isRoot && 'needs root' }, async (t) => {
+	const unshare = { name: 'unshare', path: '/usr/bin/unshare', env: {} };
+	const flags = ['--pid', '--fork', '--kill-child', '--mount-proc', '--', node(22).path];
+	const outer = await start(t, unshare, 'files.js', { args: [tmp()], flags });
+	const pid = Number(fs.readFileSync(`/proc/${outer.pid}/task/${outer.pid}/children`, 'utf8'));
+	const stdin = (await files(pid)).get(outer.ready.stdin.fd);
+	assert.equal(stdin.peers[0].inner_pid, outer.ready.stdin.pid);
+	assert.notEqual(stdin.peers[0].pid, outer.ready.stdin.pid);
+	assert.equal(stdin.use, `stdin of child ${stdin.peers[0].pid}`);
+});
+
 test('a stripped node', async (t) => {
 	const stripped = path.join(tmp(), 'node');
 	assert.equal((await run('/usr/bin/strip', ['-o', stripped, node(20).path])).code, 0);
