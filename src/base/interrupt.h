@@ -1,7 +1,7 @@
 /* interrupt.h - the user wants to stop.
  * SPDX-License-Identifier: MIT
  *
- * Set by SIGINT and SIGTERM, whose handlers main installs. Long work in any layer looks at it
+ * Set by SIGINT, SIGTERM and SIGHUP, whose handlers main installs. Long work in any layer looks at it
  * between steps and ends early, with what it has or without leaving anything behind. */
 #ifndef RAY_BASE_INTERRUPT_H
 #define RAY_BASE_INTERRUPT_H

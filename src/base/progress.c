@@ -1,6 +1,7 @@
 /* progress.c - see progress.h. SPDX-License-Identifier: MIT */
 #include "base/progress.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -20,6 +21,14 @@ void ray_progress_start(struct ray_progress *p, const char *what, uint64_t total
 	clock_gettime(CLOCK_MONOTONIC, &p->started);
 }
 
+/* A terminal held with ^S, or a pipe that nobody reads, must not hold us: a target may be waiting. */
+static bool has_room(void)
+{
+	struct pollfd p = { .fd = STDERR_FILENO, .events = POLLOUT };
+
+	return poll(&p, 1, 0) == 1 && (p.revents & POLLOUT);
+}
+
 /* Whether it is time to say something again. */
 static bool is_due(const struct ray_progress *p)
 {
@@ -32,7 +41,7 @@ void ray_progress_update(struct ray_progress *p, uint64_t done)
 {
 	char size[8], total[8];
 
-	if (!is_due(p))
+	if (!is_due(p) || !has_room())
 		return;
 	fprintf(stderr, "%snoderay: %s: %s", p->is_terminal ? "\r\033[K" : "", p->what, ray_format_size(done, size));
 	if (p->total)

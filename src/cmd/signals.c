@@ -21,10 +21,12 @@ void ray_signals_install(void)
 {
 	/* No SA_RESTART: a blocking read must return, so that its caller looks at the flag. */
 	struct sigaction interrupt = { .sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND };
-	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
 
 	sigaction(SIGINT, &interrupt, NULL);
 	sigaction(SIGTERM, &interrupt, NULL);
+	if (sigaction(SIGHUP, NULL, &before) || before.sa_handler != SIG_IGN) /* nohup */
+		sigaction(SIGHUP, &interrupt, NULL);
 	/* A reader that goes away must not kill us while a target is stopped. */
 	sigaction(SIGPIPE, &ignore, NULL);
 }

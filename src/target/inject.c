@@ -213,13 +213,21 @@ static bool adopt(struct ray_inject *in)
 	       !ptrace(PTRACE_SETOPTIONS, in->child, NULL, (void *)(uintptr_t)PTRACE_O_EXITKILL);
 }
 
+/* SIGSTOP cannot be held back: the thread that stopped for it is to have it when it runs on. */
+static void *to_deliver(int status)
+{
+	bool is_delivery = WIFSTOPPED(status) && !(status >> 16) && WSTOPSIG(status) != SYSCALL_STOP;
+
+	return (void *)(intptr_t)(is_delivery ? WSTOPSIG(status) : 0);
+}
+
 /* Runs on until the thread is at the entry of a system call, or at its end. */
 static bool run_to_syscall_stop(struct ray_inject *in)
 {
-	int status;
+	int status = 0;
 
 	for (int i = 0; i < TRIES; i++) {
-		if (ptrace(PTRACE_SYSCALL, in->tid, NULL, NULL) || !wait_stop(in->tid, &status))
+		if (ptrace(PTRACE_SYSCALL, in->tid, NULL, to_deliver(status)) || !wait_stop(in->tid, &status))
 			return false;
 		if (WSTOPSIG(status) == SYSCALL_STOP)
 			return true;
@@ -275,11 +283,11 @@ struct ray_error *ray_inject_fork(struct ray_inject *in, int *child_ret, int *in
 /* Only at a stop of this kind does the kernel still look whether a system call is to be restarted. */
 static bool stop_before_user_mode(struct ray_inject *in)
 {
-	int status;
+	int status = 0;
 
 	for (int i = 0; i < TRIES; i++) {
-		if (ptrace(PTRACE_INTERRUPT, in->tid, NULL, NULL) || ptrace(PTRACE_CONT, in->tid, NULL, NULL) ||
-		    !wait_stop(in->tid, &status))
+		if (ptrace(PTRACE_INTERRUPT, in->tid, NULL, NULL) ||
+		    ptrace(PTRACE_CONT, in->tid, NULL, to_deliver(status)) || !wait_stop(in->tid, &status))
 			return false;
 		if (status >> 16 == PTRACE_EVENT_STOP)
 			return true;

@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <elf.h>
 #include <errno.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -120,41 +119,44 @@ static struct ray_error *seize(struct ray_stop *s, struct thread *t)
 	return ray_stop_denied(s->pid, e, what);
 }
 
-/* Takes note of one wait status. False if it is no stop (the thread was only continued). */
-static bool settle(struct thread *t, int status)
+/* What waitid() tells of a thread. False if nothing has happened to it yet. */
+static bool settle(struct thread *t, const siginfo_t *info)
 {
-	if (WIFEXITED(status) || WIFSIGNALED(status)) {
+	int event = info->si_status >> 8, signal = info->si_status & 0x7f;
+
+	if (!info->si_pid)
+		return false;
+	if (info->si_code != CLD_TRAPPED) {
+		waitpid(t->public.tid, NULL, __WALL | WNOHANG);
 		fail(t, GONE, "it ended");
 		return true;
 	}
-	if (!WIFSTOPPED(status))
-		return false;
 	t->state = STOPPED;
 	t->public.stopped = true;
 	t->public.note = NULL;
-	if (status >> 16 == PTRACE_EVENT_STOP)
-		t->public.was_stopped = WSTOPSIG(status) != SIGTRAP;
+	if (event == PTRACE_EVENT_STOP)
+		t->public.was_stopped = signal != SIGTRAP;
 	else
-		t->signal = WSTOPSIG(status);
+		t->signal = signal;
 	t->public.delivering = t->signal != 0;
 	return true;
 }
 
-/* One look at a thread that has not stopped yet. */
+/* One look at a thread that has not stopped yet. WNOWAIT leaves the stop unreported: a signal that is being
+ * delivered is then still the kernel's, who delivers it even if we are killed before we hand it on. */
 static bool poll_thread(struct thread *t)
 {
-	int status, r;
+	siginfo_t info = { 0 };
+	int r;
 
 	do
-		r = waitpid(t->public.tid, &status, __WALL | WNOHANG);
+		r = waitid(P_PID, (id_t)t->public.tid, &info, WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL);
 	while (r < 0 && errno == EINTR);
-	if (r == t->public.tid)
-		return settle(t, status);
 	if (r < 0) {
 		fail(t, GONE, "it ended");
 		return true;
 	}
-	return false;
+	return settle(t, &info);
 }
 
 static size_t poll_all(struct ray_stop *s, bool *progress)
@@ -363,44 +365,4 @@ void ray_stop_free(struct ray_stop *s)
 	ray_vec_free(&s->threads);
 	free(s->list);
 	free(s);
-}
-
-struct run {
-	int pid;
-	unsigned timeout_ms;
-	struct ray_error *(*while_stopped)(struct ray_stop *stop, void *arg);
-	void *arg;
-	struct ray_stop_report report;
-	struct ray_error *err;
-};
-
-static void *run_thread(void *arg)
-{
-	ray_auto(ray_stop, s) = NULL;
-	struct run *r = arg;
-
-	r->err = ray_stop_all(r->pid, r->timeout_ms, &s);
-	if (r->err)
-		return NULL;
-	r->err = r->while_stopped(s, r->arg);
-	ray_stop_release(s);
-	r->report = ray_stop_report(s);
-	return NULL;
-}
-
-struct ray_error *ray_stop_run(int pid, unsigned timeout_ms,
-			       struct ray_error *(*while_stopped)(struct ray_stop *stop, void *arg), void *arg,
-			       struct ray_stop_report *ret)
-{
-	struct run r = { .pid = pid, .timeout_ms = timeout_ms, .while_stopped = while_stopped, .arg = arg };
-	pthread_t thread;
-	int e;
-
-	e = pthread_create(&thread, NULL, run_thread, &r);
-	if (e)
-		return ray_error_errno(RAY_FAILED, e, "cannot start a thread");
-	pthread_join(thread, NULL);
-	if (ret)
-		*ret = r.report;
-	return r.err;
 }
