@@ -1,10 +1,22 @@
 // WebAssembly frames: noderay stack must say of them what V8 itself says in Error.stack. SPDX-License-Identifier: MIT
-import test from 'node:test';
+import test, { after } from 'node:test';
 import assert from 'node:assert/strict';
 import { nodes, start, noderay, takeCore, jsonLines, isRoot } from './lib.mjs';
 
 const named = ['imported_enter', 'leaf', 'récurse', 'run_it', 'spin_forever'];
 const exported = { 3: 'run', 4: 'spin' };
+
+// Also those of tests that fail: a target that is left keeps the file from ending.
+const targets = [];
+after(async () => {
+	for (const target of targets) await target.stop();
+});
+
+async function begin(node, options) {
+	const target = await start(node, 'wasm.js', options);
+	targets.push(target);
+	return target;
+}
 
 async function mainFrames(what, options) {
 	const { code, stdout, stderr } = await noderay(['stack', '--json', '-t', 'main', what], options);
@@ -49,7 +61,7 @@ async function spinning(what) {
 for (const node of nodes) {
 	for (const how of ['wait', 'hot', 'stale', 'deep']) {
 		test(`node ${node.name}: WebAssembly frames as V8 itself has them: ${how}`, async () => {
-			const target = await start(node, 'wasm.js', { args: [how] });
+			const target = await begin(node, { args: [how] });
 			check(await mainFrames(target.pid), target);
 			if (how === 'hot' || how === 'stale') check(await mainFrames(await takeCore(target)), target); // and in a core
 			await target.stop();
@@ -57,7 +69,7 @@ for (const node of nodes) {
 	}
 
 	test(`node ${node.name}: an endless loop inside WebAssembly`, async () => {
-		const target = await start(node, 'wasm.js', { args: ['spin'] });
+		const target = await begin(node, { args: ['spin'] });
 		const frames = await spinning(target.pid);
 		assert.equal(frames[0].function, 'spin_forever');
 		check(frames.slice(1), target);
@@ -65,14 +77,14 @@ for (const node of nodes) {
 	});
 
 	test(`node ${node.name}: the same for an unprivileged user`, { skip: !isRoot && 'needs root to become another user' }, async () => {
-		const target = await start(node, 'wasm.js', { user: 'nobody' });
+		const target = await begin(node, { user: 'nobody' });
 		check(await mainFrames(target.pid, { user: 'nobody' }), target);
 		await target.stop();
 	});
 }
 
 test('WebAssembly frames read as in a stack trace', async () => {
-	const target = await start(nodes[0], 'wasm.js');
+	const target = await begin(nodes[0]);
 	const { stdout } = await noderay(['stack', '--js', '-t', 'main', target.pid]);
 	assert.match(stdout, /^ +\d+ wasm récurse \(wasm:\/\/wasm\/demo-[0-9a-f]{8}:wasm-function\[2\]:0x59\)$/m);
 	assert.match(stdout, /^ +\d+ wasm wasm-function\[1\] \(wasm:\/\/wasm\/[0-9a-f]{8}:0x4b\)$/m);
