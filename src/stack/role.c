@@ -358,6 +358,8 @@ void ray_role_unknown(struct ray_target *t, const struct ray_thread *thread, str
 {
 	bool is_main = thread->tid == ray_target_pid(t);
 
-	*ret = (struct ray_role_info){ .role = is_main ? RAY_ROLE_MAIN : RAY_ROLE_OTHER, .worker_id = -1, .index = is_main };
+	*ret = (struct ray_role_info){ .role = is_main ? RAY_ROLE_MAIN : RAY_ROLE_OTHER,
+				       .worker_id = -1,
+				       .index = is_main };
 	snprintf(ret->text, sizeof(ret->text), "%s", is_main ? main_rule.text : "thread of unknown role");
 }
