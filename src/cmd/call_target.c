@@ -52,6 +52,8 @@ struct ray_error *ray_call_target(const struct ray_call *call, struct ray_target
 	err = ray_target_open(&options, ret);
 	if (err)
 		return err;
+	if (ray_target_kind(*ret) == RAY_TARGET_PROCESS && (options.exe || options.sysroot))
+		fprintf(stderr, "noderay: warning: --exe and --sysroot are for core files: a process is read as it is\n");
 	for (warning = ray_target_warnings(*ret); warning && *warning; warning++)
 		fprintf(stderr, "noderay: warning: %s\n", *warning);
 	return NULL;

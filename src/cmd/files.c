@@ -59,18 +59,25 @@ static void print_notes(const struct ray_target *t, const struct ray_files *file
 									"changed while being read");
 }
 
+/* Takes facts; the pid comes first, as everywhere. */
+static void print_object(const struct ray_target *t, json_t *facts)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "pid", json_integer(ray_target_pid(t)));
+	json_object_update(o, facts);
+	json_decref(facts);
+	ray_json_print(o);
+}
+
 static void print_json(const struct ray_target *t, const struct ray_files *files, bool summary)
 {
-	json_t *o;
 	size_t i;
 
+	if (summary)
+		print_object(t, ray_view_files_summary_json(files));
 	for (i = 0; !summary && i < files->n; i++)
-		ray_json_print(ray_file_to_json(&files->at[i]));
-	if (!summary)
-		return;
-	o = ray_view_files_summary_json(files);
-	json_object_set_new(o, "pid", json_integer(ray_target_pid(t)));
-	ray_json_print(o);
+		print_object(t, ray_file_to_json(&files->at[i]));
 }
 
 static void print_text(const struct ray_call *call, const struct ray_target *t, const struct ray_node *node,
@@ -79,7 +86,7 @@ static void print_text(const struct ray_call *call, const struct ray_target *t, 
 	ray_auto_text heading = { 0 };
 
 	ray_view_files_heading(files, &heading);
-	printf("%s: node %s, %s\n", ray_target_name(t), node->version[0] ? node->version : "?", ray_text_get(&heading));
+	printf("%d: node %s, %s\n", ray_target_pid(t), node->version[0] ? node->version : "?", ray_text_get(&heading));
 	if (ray_call_has(call, "summary"))
 		ray_view_files_summary(files, stdout);
 	else if (ray_call_has(call, "verbose"))

@@ -12,10 +12,11 @@ static void print_notes(const struct ray_regions *r)
 		fprintf(stderr, "noderay: note: %s\n", *note);
 }
 
-static struct ray_error *print(const struct ray_call *call, const struct ray_regions *r, bool is_core)
+static struct ray_error *print(const struct ray_call *call, const struct ray_regions *r, const struct ray_target *t)
 {
-	struct ray_maps_style style = { .verbose = ray_call_has(call, "verbose"),
-					.is_core = is_core,
+	struct ray_maps_style style = { .pid = ray_target_pid(t),
+					.verbose = ray_call_has(call, "verbose"),
+					.is_core = ray_target_kind(t) == RAY_TARGET_CORE,
 					.width = ray_view_width(stdout) };
 	bool summary = ray_call_has(call, "summary"), ok = true;
 
@@ -54,7 +55,7 @@ static struct ray_error *run(const struct ray_call *call)
 	}
 	if (!err)
 		err = ray_regions_create(t, known ? &node : NULL, &r);
-	return err ? err : print(call, r, ray_target_kind(t) == RAY_TARGET_CORE);
+	return err ? err : print(call, r, t);
 }
 
 static const char *const examples[] = {

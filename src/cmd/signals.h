@@ -1,11 +1,11 @@
-/* signals.h - what the process does on SIGINT, SIGTERM and SIGPIPE, and with its standard files.
+/* signals.h - what the process does on signals, and with its standard files.
  * SPDX-License-Identifier: MIT */
 #ifndef RAY_CMD_SIGNALS_H
 #define RAY_CMD_SIGNALS_H
 
 #include "base/error.h"
 
-/* The first SIGINT or SIGTERM sets ray_interrupted (base/interrupt.h), the second one ends the process. */
+/* The first SIGINT, SIGTERM or SIGHUP sets ray_interrupted (base/interrupt.h), the second one ends the process. */
 void ray_signals_install(void);
 /* Sees to it that no file opened later becomes standard input, output or error. */
 void ray_stdio_reserve(void);

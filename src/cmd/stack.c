@@ -8,18 +8,53 @@
 
 enum { DEFAULT_FRAMES = 400, SOURCE_AROUND = 2 };
 
-/* --thread main,worker,4711: role words and thread ids; NULL is everybody. */
+/* --thread main,worker,4711: role words and thread ids. Steps to the next; false past the last. */
+static bool next_choice(const char **rest, const char **word, size_t *length)
+{
+	*word = *rest;
+	*length = strcspn(*rest, ",");
+	*rest += *length + ((*rest)[*length] == ',');
+	return *length > 0;
+}
+
+static bool is_role(const char *word, size_t length, enum ray_role role)
+{
+	const char *name = ray_role_word(role);
+
+	return strlen(name) == length && !memcmp(name, word, length);
+}
+
+/* NULL is everybody. */
 static bool is_chosen(const char *choice, const struct ray_stack *stack)
 {
-	const char *word = ray_role_word(stack->role.role);
+	const char *word;
 	size_t n;
 
-	for (; choice && *choice; choice += n + (choice[n] == ',')) {
-		n = strcspn(choice, ",");
-		if ((strlen(word) == n && !strncmp(choice, word, n)) || atoi(choice) == stack->thread->tid)
+	while (choice && next_choice(&choice, &word, &n))
+		if (is_role(word, n, stack->role.role) || atoi(word) == stack->thread->tid)
 			return true;
-	}
 	return !choice;
+}
+
+/* Before the target is stopped for nothing. */
+static struct ray_error *check_words(const char *choice)
+{
+	const char *word;
+	size_t n, known;
+
+	if (choice && !*choice)
+		return ray_error_new(RAY_USAGE, "--thread needs a kind of thread or a thread id");
+	while (choice && next_choice(&choice, &word, &n)) {
+		for (known = RAY_ROLE_OTHER; known <= RAY_ROLE_SIGNAL; known++)
+			if (is_role(word, n, (enum ray_role)known))
+				break;
+		if (known > RAY_ROLE_SIGNAL && strspn(word, "0123456789") != n)
+			return ray_error_remedy(
+				ray_error_new(RAY_USAGE, "no kind of thread is '%.*s'", (int)n, word),
+				"--thread takes main, worker, platform, delayed, pool, inspector, signal, other,\n"
+				"or a thread id");
+	}
+	return NULL;
 }
 
 static struct ray_error *check_choice(const char *choice, const struct ray_stacks *s)
@@ -28,9 +63,8 @@ static struct ray_error *check_choice(const char *choice, const struct ray_stack
 		if (is_chosen(choice, &s->at[i]))
 			return NULL;
 	}
-	return ray_error_remedy(
-		ray_error_new(RAY_USAGE, "no thread is '%s'", choice),
-		"--thread takes main, worker, platform, pool, inspector, signal, other, or a thread id");
+	return ray_error_remedy(ray_error_new(RAY_FAILED, "no thread is '%s'", choice),
+				"without --thread all are shown, each with its kind");
 }
 
 static void print_heading(const struct ray_stacks *s)
@@ -111,6 +145,8 @@ static struct ray_error *run(const struct ray_call *call)
 	err = ray_call_number(call, "frames", json ? 0 : DEFAULT_FRAMES, &frames);
 	if (!err && frames < 0)
 		err = ray_error_new(RAY_USAGE, "--frames takes a number of frames, or 0 for all");
+	if (!err)
+		err = check_words(choice);
 	if (!err)
 		err = ray_call_target(call, &t);
 	if (!err)

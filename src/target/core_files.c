@@ -272,6 +272,9 @@ static struct ray_error *check_options(struct ray_target *t)
 		return ray_error_errno(RAY_FAILED, ENOTDIR, "--sysroot %s", t->sysroot);
 	if (!t->exe_override)
 		return NULL;
+	if (!stat(t->exe_override, &st) && S_ISDIR(st.st_mode))
+		return ray_error_remedy(ray_error_errno(RAY_FAILED, EISDIR, "--exe %s", t->exe_override),
+					"--sysroot DIR names a directory below which the core's files lie");
 	fd = open_file(AT_FDCWD, t->exe_override, 0);
 	if (fd < 0)
 		return ray_error_errno(RAY_FAILED, errno, "--exe %s", t->exe_override);

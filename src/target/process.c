@@ -14,6 +14,7 @@
 
 #include "base/text.h"
 #include "target/process.h"
+#include "target/stop.h"
 
 struct ray_error *ray_process_file(struct ray_target *t, const char *name, char **ret, size_t *size_ret)
 {
@@ -276,29 +277,23 @@ static void resolve_thread_id(struct ray_target *t)
 	}
 }
 
-static struct ray_error *denied(struct ray_target *t, int errnum)
-{
-	struct stat st;
-	unsigned owner = fstat(ray_process_of(t)->proc, &st) ? 0 : st.st_uid;
-
-	return ray_error_remedy(ray_error_errno(RAY_DENIED, errnum,
-						"cannot read the memory of process %d (owner: uid %u)", t->pid, owner),
-				"run noderay as root or as uid %u, or give it the right: "
-				"setcap cap_sys_ptrace,cap_dac_read_search+ep NODERAY; `noderay doctor` says more",
-				owner);
-}
-
-/* A process that is there but has no memory; its status would say how much it has. */
-static struct ray_error *no_memory(struct ray_target *t)
+/* There is no memory to open, or not for us. */
+static struct ray_error *cannot_open_memory(struct ray_target *t, int errnum)
 {
 	ray_auto_memory char *status = NULL;
+	char what[64];
 	size_t size;
-	struct ray_error *err = ray_process_file(t, "status", &status, &size);
 
-	ray_error_free(err);
-	if (err || strstr(status, "\nVmSize:") || strstr(status, "\nState:\tZ"))
-		return ray_error_new(RAY_FAILED, "no such process");
-	return ray_error_new(RAY_NOT_NODE, "is a thread of the kernel");
+	if (errnum == EACCES || errnum == EPERM) {
+		snprintf(what, sizeof(what), "cannot read the memory of process %d", t->pid);
+		return ray_stop_denied(t->pid, errnum, what);
+	}
+	ray_error_free(ray_process_file(t, "status", &status, &size));
+	if (status && strstr(status, "\nState:\tZ"))
+		return ray_error_new(RAY_FAILED, "has ended; only its parent has not taken note of it yet (zombie)");
+	if (status && !strstr(status, "\nVmSize:"))
+		return ray_error_new(RAY_NOT_NODE, "is a thread of the kernel");
+	return ray_error_new(RAY_FAILED, "no such process");
 }
 
 struct ray_error *ray_process_init(struct ray_target *t, int pid)
@@ -326,7 +321,7 @@ struct ray_error *ray_process_init(struct ray_target *t, int pid)
 	}
 	p->mem = openat(p->proc, "mem", O_RDONLY | O_CLOEXEC);
 	if (p->mem < 0 && !ray_process_open_by_pidfd(t))
-		return errno == EACCES || errno == EPERM ? denied(t, errno) : no_memory(t);
+		return cannot_open_memory(t, errno);
 	n = readlinkat(p->proc, "exe", exe, sizeof(exe));
 	t->exe = n > 0 ? ray_arena_copy(t->arena, exe, (size_t)n) : "";
 	return t->exe ? NULL : &ray_enomem;

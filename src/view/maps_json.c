@@ -15,6 +15,16 @@ static void set_number(json_t *o, const char *key, uint64_t value)
 	json_object_set_new(o, key, json_integer((json_int_t)value));
 }
 
+/* What every line begins with. */
+static json_t *line_object(const struct ray_maps_style *style, const char *type)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "pid", json_integer(style->pid));
+	json_object_set_new(o, "type", json_string(type));
+	return o;
+}
+
 static json_t *part_object(const struct ray_regions *r, const struct ray_part *p, bool is_core)
 {
 	json_t *o = json_object();
@@ -37,18 +47,17 @@ static json_t *part_object(const struct ray_regions *r, const struct ray_part *p
 	return o;
 }
 
-static void print_mapping(const struct ray_regions *r, const struct ray_region *region, bool is_core)
+static void print_mapping(const struct ray_regions *r, const struct ray_region *region, const struct ray_maps_style *style)
 {
-	json_t *o = json_object(), *parts = json_array();
+	json_t *o = line_object(style, "mapping"), *parts = json_array();
 	ray_auto_text what = { 0 };
 	char mode[5];
 
-	json_object_set_new(o, "type", json_string("mapping"));
 	json_object_set_new(o, "start", ray_json_hex(region->map->start));
 	json_object_set_new(o, "end", ray_json_hex(region->map->end));
 	set_number(o, "size", region->map->end - region->map->start);
 	set_usage(o, &region->usage);
-	if (is_core)
+	if (style->is_core)
 		set_number(o, "dumped", region->map->dumped);
 	json_object_set_new(o, "mode", json_string(ray_maps_mode(region->map, mode)));
 	set_number(o, "offset", region->map->offset);
@@ -56,17 +65,16 @@ static void print_mapping(const struct ray_regions *r, const struct ray_region *
 	ray_maps_label(r, region, &what);
 	json_object_set_new(o, "what", ray_json_text(ray_text_get(&what)));
 	for (size_t i = 0; i < region->part_count; i++)
-		json_array_append_new(parts, part_object(r, &region->parts[i], is_core));
+		json_array_append_new(parts, part_object(r, &region->parts[i], style->is_core));
 	json_object_set_new(o, "parts", parts);
 	ray_json_print(o);
 }
 
-static void print_page(const struct ray_regions *r, const struct ray_v8_page *p)
+static void print_page(const struct ray_regions *r, const struct ray_v8_page *p, const struct ray_maps_style *style)
 {
 	static const char *const halves[] = { NULL, "from", "to" };
-	json_t *o = json_object();
+	json_t *o = line_object(style, "page");
 
-	json_object_set_new(o, "type", json_string("page"));
 	json_object_set_new(o, "address", ray_json_hex(p->address));
 	set_number(o, "size", p->size);
 	json_object_set_new(o, "space", json_string(ray_v8_space_name(p->space)));
@@ -89,10 +97,10 @@ void ray_maps_json_table(const struct ray_regions *r, const struct ray_maps_styl
 
 	list = ray_regions_list(r, &count);
 	for (size_t i = 0; i < count; i++)
-		print_mapping(r, &list[i], style->is_core);
+		print_mapping(r, &list[i], style);
 	pages = ray_v8_heap_pages(ray_regions_heap(r), &count);
 	for (size_t i = 0; style->verbose && i < count; i++)
-		print_page(r, &pages[i]);
+		print_page(r, &pages[i], style);
 }
 
 static json_t *sum_object(const struct ray_regions *r, const struct ray_maps_sum *sum, bool is_core)
@@ -108,11 +116,11 @@ static json_t *sum_object(const struct ray_regions *r, const struct ray_maps_sum
 	return o;
 }
 
-static void print_isolate(const struct ray_owner *owner, const struct ray_v8_isolate *isolate)
+static void print_isolate(const struct ray_owner *owner, const struct ray_v8_isolate *isolate,
+			  const struct ray_maps_style *style)
 {
-	json_t *o = json_object(), *spaces = json_object();
+	json_t *o = line_object(style, "isolate"), *spaces = json_object();
 
-	json_object_set_new(o, "type", json_string("isolate"));
 	json_object_set_new(o, "isolate", ray_json_text(owner->text));
 	json_object_set_new(o, "heap", ray_json_hex(owner->heap));
 	json_object_set_new(o, "tid", owner->tid ? json_integer(owner->tid) : json_null());
@@ -137,7 +145,7 @@ static void print_isolate(const struct ray_owner *owner, const struct ray_v8_iso
 
 void ray_maps_json_summary(const struct ray_regions *r, const struct ray_maps_style *style)
 {
-	json_t *o = json_object(), *groups = json_object(), *kinds = json_object();
+	json_t *o = line_object(style, "summary"), *groups = json_object(), *kinds = json_object();
 	const struct ray_v8_isolate *isolates;
 	const struct ray_owner *owners;
 	struct ray_maps_totals totals;
@@ -146,7 +154,7 @@ void ray_maps_json_summary(const struct ray_regions *r, const struct ray_maps_st
 	owners = ray_regions_owners(r, &owner_count);
 	isolates = ray_v8_heap_isolates(ray_regions_heap(r), &count);
 	for (size_t i = 0; i < count && i < owner_count; i++)
-		print_isolate(&owners[i], &isolates[i]);
+		print_isolate(&owners[i], &isolates[i], style);
 	ray_maps_add_up(r, &totals);
 	for (int i = 0; i < RAY_GROUP_COUNT; i++)
 		json_object_set_new(groups, ray_region_group_name(i), sum_object(r, &totals.groups[i], style->is_core));
@@ -154,7 +162,6 @@ void ray_maps_json_summary(const struct ray_regions *r, const struct ray_maps_st
 		if (totals.kinds[i].size)
 			json_object_set_new(kinds, ray_region_kind_name(i),
 					    sum_object(r, &totals.kinds[i], style->is_core));
-	json_object_set_new(o, "type", json_string("summary"));
 	json_object_set_new(o, "total", sum_object(r, &totals.all, style->is_core));
 	json_object_set_new(o, "groups", groups);
 	json_object_set_new(o, "kinds", kinds);
