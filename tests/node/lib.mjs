@@ -85,23 +85,33 @@ function describe(directory, name) {
 	return node;
 }
 
-function listNodes() {
+function describeOther(file) {
+	const version = execFileSync(file, ['-p', 'process.versions.node'], { encoding: 'utf8' }).trim();
+	return { name: version, version, major: parseInt(version), path: file, env: {} };
+}
+
+function listPinned() {
 	const tool = path.join(tree, 'tools/nodes');
 	const directory = execFileSync(tool, ['--dir'], { encoding: 'utf8' }).trim();
 	const names = execFileSync(tool, ['--list'], { encoding: 'utf8' }).trim().split('\n');
-	const only = process.env.NODERAY_TEST_NODES?.split(/[ ,]+/);
-	return names
-		.filter((name) => !only || only.some((o) => name === o || name.startsWith(`${o}.`)))
-		.map((name) => describe(directory, name));
+	return names.map((name) => describe(directory, name));
 }
 
+function choose(pinned) {
+	const only = process.env.NODERAY_TEST_NODES?.split(/[ ,]+/).filter(Boolean);
+	if (!only) return pinned;
+	const others = only.filter((o) => o.startsWith('/')).map(describeOther);
+	return pinned.filter(({ name }) => only.some((o) => name === o || name.startsWith(`${o}.`))).concat(others);
+}
+
+const pinned = listPinned();
 /** All seven, the oldest first, Debian's last: { name, version, major, path, env }.
- *  NODERAY_TEST_NODES="22 debian" leaves only those. */
-export const nodes = listNodes();
-/** The one whose name or major version this is. */
+ *  NODERAY_TEST_NODES="22 debian" leaves only those; a path in it adds a node from elsewhere. */
+export const nodes = choose(pinned);
+/** The one whose name or major version this is. A test that needs a certain node gets it even if it was not chosen. */
 export const node = (name) => {
-	const found = nodes.find((n) => n.name === String(name) || (n.name !== 'debian' && n.major === Number(name)));
-	if (!found) throw new Error(`no node ${name} among ${nodes.map((n) => n.name)}`);
+	const found = [...nodes, ...pinned].find((n) => n.name === String(name) || (n.name !== 'debian' && n.major === Number(name)));
+	if (!found) throw new Error(`no node ${name} among ${pinned.map((n) => n.name)}`);
 	return found;
 };
 
