@@ -1,6 +1,6 @@
 // core, of a node with 1 GiB of JavaScript heap. SPDX-License-Identifier: MIT
 //
-// The target itself tells how long it was held: it notes the longest time between two ticks of a timer.
+// The target itself tells how long it was held: it notes the longest time between two looks at the clock.
 import fs from 'node:fs';
 import path from 'node:path';
 import { once } from 'node:events';

@@ -73,9 +73,11 @@ static void print_losses(int pid, const struct ray_gcore_report *r)
 		fprintf(stderr, "noderay: %zu thread%s did not stop in time: their registers are missing\n", r->missed,
 			r->missed == 1 ? "" : "s");
 	if (r->unreadable)
-		fprintf(stderr, "noderay: %s could not be read and are zeros in the core\n", ray_format_size(r->unreadable, size));
+		fprintf(stderr, "noderay: %s could not be read and are zeros in the core\n",
+			ray_format_size(r->unreadable, size));
 	if (r->unseen)
-		fprintf(stderr, "noderay: %s of shared memory that it never touched are zeros in the core; root sees them\n",
+		fprintf(stderr,
+			"noderay: %s of shared memory that it never touched are zeros in the core; root sees them\n",
 			ray_format_size(r->unseen, size));
 	if (r->zombie)
 		fprintf(stderr, "noderay: the forked child %d stays a zombie until process %d ends\n", r->zombie, pid);
@@ -134,11 +136,9 @@ static const struct ray_option options[] = {
 };
 
 static const char *const examples[] = {
-	"noderay core 4711", "write core.4711",
-	"noderay core --zstd -o /var/tmp/%p.zst 4711", "compressed, elsewhere",
-	"noderay core --fork 4711", "for a server that must not wait",
-	"noderay stack core.4711", "look at it afterwards",
-	NULL,
+	"noderay core 4711",	   "write core.4711",	       "noderay core --zstd -o /var/tmp/%p.zst 4711",
+	"compressed, elsewhere",   "noderay core --fork 4711", "for a server that must not wait",
+	"noderay stack core.4711", "look at it afterwards",    NULL,
 };
 
 const struct ray_verb ray_verb_core = {

@@ -16,7 +16,8 @@ static const unsigned char plain_call[] = { 0x0f, 0x05, 0xc3 };
 static const unsigned char long_sigreturn[] = { 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 };
 static const unsigned char short_sigreturn[] = { 0xb8, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 };
 
-static uint64_t find(const unsigned char *bytes, size_t size, uint64_t address, const unsigned char *what, size_t length)
+static uint64_t find(const unsigned char *bytes, size_t size, uint64_t address, const unsigned char *what,
+		     size_t length)
 {
 	const unsigned char *p = memmem(bytes, size, what, length);
 
@@ -88,7 +89,7 @@ struct ray_error *ray_gadgets_find(struct ray_target *t, struct ray_gadgets *ret
 				return NULL;
 		}
 	}
-	return ray_error_remedy(ray_error_new(RAY_UNREADABLE, "found no system call to borrow in process %d",
-					      ray_target_pid(t)),
-				"leave --fork out");
+	return ray_error_remedy(
+		ray_error_new(RAY_UNREADABLE, "found no system call to borrow in process %d", ray_target_pid(t)),
+		"leave --fork out");
 }

@@ -11,21 +11,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "target/files.h"
 #include "target/gcore_internal.h"
 #include "target/internal.h"
 
 enum { MIN_BUFFER = 16 << 20, FORK_BUFFER = 64 << 20, MARGIN = 64 << 20 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /* ------------------------------------------------------------------------- before */
 
@@ -163,7 +155,8 @@ static struct ray_error *prepare(struct gcore *g)
 	if (g->buffer_size < MIN_BUFFER)
 		g->buffer_size = MIN_BUFFER;
 	while (!(g->buffer = ray_copy_buffer(g->buffer_size)) && g->buffer_size > MIN_BUFFER)
-		g->buffer_size = g->buffer_size / 2 > MIN_BUFFER ? g->buffer_size / 2 & ~(size_t)(RAY_PAGE - 1) : MIN_BUFFER;
+		g->buffer_size = g->buffer_size / 2 > MIN_BUFFER ? g->buffer_size / 2 & ~(size_t)(RAY_PAGE - 1) :
+								   MIN_BUFFER;
 	return g->buffer ? NULL : &ray_enomem;
 }
 
@@ -183,7 +176,8 @@ static struct ray_error *read_registers(struct gcore *g, struct ray_stop *stop)
 			g->report->missed++;
 	}
 	if (!g->report->threads)
-		return ray_error_new(RAY_UNREADABLE, "process %d is not a 64-bit program: its registers cannot be read", g->pid);
+		return ray_error_new(RAY_UNREADABLE, "process %d is not a 64-bit program: its registers cannot be read",
+				     g->pid);
 	return NULL;
 }
 
@@ -245,7 +239,8 @@ static struct ray_error *run(struct gcore *g)
 	if (!err)
 		err = prepare(g);
 	if (!err)
-		err = ray_stop_run(g->pid, o->timeout_ms ? o->timeout_ms : RAY_STOP_TIMEOUT_MS, while_stopped, g, &stopped);
+		err = ray_stop_run(g->pid, o->timeout_ms ? o->timeout_ms : RAY_STOP_TIMEOUT_MS, while_stopped, g,
+				   &stopped);
 	if (err)
 		return err;
 	if (!o->fork) {
@@ -261,7 +256,7 @@ struct ray_error *ray_gcore(struct ray_target *t, const struct ray_gcore_options
 {
 	struct ray_gcore_report report = { 0 };
 	struct gcore g = { .t = t, .options = options, .report = &report, .pagemap = -1, .mem = -1 };
-	uint64_t begun = now_ns();
+	uint64_t begun = ray_clock_ns();
 	struct ray_error *err;
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -274,7 +269,7 @@ struct ray_error *ray_gcore(struct ray_target *t, const struct ray_gcore_options
 		ray_out_sizes(g.out, &report.disk, &report.length);
 		report.copied = g.plan.copied;
 		report.left_out = g.plan.left_out;
-		report.total_ns = now_ns() - begun;
+		report.total_ns = ray_clock_ns() - begun;
 		*ret = report;
 	}
 	deinit(&g);

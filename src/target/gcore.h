@@ -21,18 +21,18 @@ struct ray_gcore_options {
 	bool full; /* pages of files too */
 	bool zstd;
 	bool fork;
-	uint64_t max_memory;   /* for the copy; 0: half of what is available */
-	unsigned timeout_ms;   /* for stopping; 0: the default */
-	bool progress;	       /* say how far it is on stderr, even when that is no terminal */
+	uint64_t max_memory; /* for the copy; 0: half of what is available */
+	unsigned timeout_ms; /* for stopping; 0: the default */
+	bool progress;	     /* say how far it is on stderr, even when that is no terminal */
 };
 
 struct ray_gcore_report {
 	uint64_t pause_ns;    /* how long the target stood still */
 	uint64_t borrowed_ns; /* fork: how long one thread's registers were not its own */
 	uint64_t total_ns;
-	uint64_t length; /* of the file */
-	uint64_t disk;	 /* what it takes there */
-	uint64_t copied; /* bytes of memory in it */
+	uint64_t length;     /* of the file */
+	uint64_t disk;	     /* what it takes there */
+	uint64_t copied;     /* bytes of memory in it */
 	uint64_t left_out;   /* bytes of pages that files on disk have, or that are marked as not to be dumped */
 	uint64_t unreadable; /* bytes that should be in it and could not be read: they are zeros */
 	uint64_t unseen;     /* bytes of shared memory that this process never touched: they are zeros */

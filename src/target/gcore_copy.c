@@ -253,7 +253,8 @@ static uint64_t own_groups_room(void)
 		if (!strncmp(line, "0::", 3))
 			here = groups_room("/sys/fs/cgroup", line + 3, "memory.max", "memory.current");
 		else if ((path = strstr(line, ":memory:")))
-			here = groups_room("/sys/fs/cgroup/memory", path + 8, "memory.limit_in_bytes", "memory.usage_in_bytes");
+			here = groups_room("/sys/fs/cgroup/memory", path + 8, "memory.limit_in_bytes",
+					   "memory.usage_in_bytes");
 		room = here < room ? here : room;
 	}
 	return room;

@@ -65,8 +65,8 @@ static struct ray_error *mark(struct gcore *g, struct ray_inject *in, int advice
 	return err;
 }
 
-static struct ray_error *fork_target(struct gcore *g, struct ray_stop *stop, const struct ray_gadgets *gadgets, int *child,
-				     int *inner)
+static struct ray_error *fork_target(struct gcore *g, struct ray_stop *stop, const struct ray_gadgets *gadgets,
+				     int *child, int *inner)
 {
 	ray_auto(ray_inject, in) = NULL;
 	struct ray_error *err, *also;

@@ -44,7 +44,7 @@ struct gcore {
 	uint64_t spool_head;
 	uint64_t file_size;
 	struct ray_gadgets gadgets; /* fork */
-	uint64_t side_copied; /* fork: bytes that came from the target itself */
+	uint64_t side_copied;	    /* fork: bytes that came from the target itself */
 	struct ray_progress progress;
 	uint64_t written;
 };

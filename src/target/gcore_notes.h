@@ -42,8 +42,7 @@ struct ray_gcore_threads {
 /* Reads the registers of all stopped threads; names and states as known holds them. first_tid comes
  * first, so that debuggers start with it; 0: the main thread. */
 RAY_MUST_USE struct ray_error *ray_gcore_threads_read(struct ray_stop *stop, const struct ray_thread *known,
-						      size_t known_count, int first_tid,
-						      struct ray_gcore_threads *ret);
+						      size_t known_count, int first_tid, struct ray_gcore_threads *ret);
 void ray_gcore_threads_deinit(struct ray_gcore_threads *threads);
 
 struct ray_gcore_notes {

@@ -37,7 +37,8 @@ static struct ray_error *cannot_write(const struct ray_out *o, int e)
 	if (e == ENOSPC || e == EDQUOT)
 		return ray_error_remedy(err, "write to another file system with -o, or compress with --zstd");
 	if (e == EFBIG)
-		return ray_error_remedy(err, "ulimit -f or the file system bounds the size of a file: try --zstd or another place");
+		return ray_error_remedy(
+			err, "ulimit -f or the file system bounds the size of a file: try --zstd or another place");
 	return err;
 }
 
@@ -155,10 +156,10 @@ struct ray_error *ray_out_check_room(struct ray_out *o, uint64_t bytes, uint64_t
 				"write to another one with -o, or compress with --zstd");
 	}
 	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur)
-		return ray_error_remedy(ray_error_new(RAY_FAILED, "%s: would be %s long, and files may be %s long at most",
-						      o->path, ray_format_size(size, need),
-						      ray_format_size(limit.rlim_cur, there)),
-					"ulimit -f unlimited");
+		return ray_error_remedy(
+			ray_error_new(RAY_FAILED, "%s: would be %s long, and files may be %s long at most", o->path,
+				      ray_format_size(size, need), ray_format_size(limit.rlim_cur, there)),
+			"ulimit -f unlimited");
 	return NULL;
 }
 

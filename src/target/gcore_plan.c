@@ -73,7 +73,9 @@ enum ray_gcore_content ray_gcore_content(const struct ray_gcore_map *m, bool ful
 
 static void add_segment(struct builder *b, const struct ray_map *map, uint64_t start, uint64_t end, bool stored)
 {
-	struct ray_segment s = { .start = start, .size = end - start, .stored = stored ? end - start : 0, .prot = map->prot };
+	struct ray_segment s = {
+		.start = start, .size = end - start, .stored = stored ? end - start : 0, .prot = map->prot
+	};
 
 	if (start < end && !ray_vec_push(&b->plan->segments, s))
 		b->failed = true;
@@ -196,8 +198,8 @@ static void add_map(struct builder *b, const struct ray_gcore_map *m, bool full)
 	}
 }
 
-struct ray_error *ray_gcore_plan_make(const struct ray_gcore_map *maps, size_t count,
-				      const struct ray_page_runs *pages, bool full, struct ray_gcore_plan *ret)
+struct ray_error *ray_gcore_plan_make(const struct ray_gcore_map *maps, size_t count, const struct ray_page_runs *pages,
+				      bool full, struct ray_gcore_plan *ret)
 {
 	struct builder b = { .plan = ret, .pages = pages };
 

@@ -28,8 +28,8 @@ struct ray_segment {
 /* A stretch of pages that is copied. */
 struct ray_extent {
 	uint64_t start, size;
-	uint64_t offset; /* in the file */
-	bool unreadable; /* by the target itself: has to be read by force */
+	uint64_t offset;	   /* in the file */
+	bool unreadable;	   /* by the target itself: has to be read by force */
 	const unsigned char *copy; /* its bytes, if they were copied before; NULL if not */
 };
 
@@ -37,8 +37,8 @@ struct ray_gcore_plan {
 	RAY_VEC(struct ray_segment) segments;
 	RAY_VEC(struct ray_extent) extents; /* by address and by offset */
 	uint64_t copied;		    /* bytes in extents */
-	uint64_t left_out;		    /* bytes of existing pages that are left to files on disk or were not wanted */
-	uint64_t size;			    /* of the whole file; after ray_gcore_plan_place() */
+	uint64_t left_out; /* bytes of existing pages that are left to files on disk or were not wanted */
+	uint64_t size;	   /* of the whole file; after ray_gcore_plan_place() */
 };
 
 struct ray_gcore_map {

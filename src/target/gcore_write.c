@@ -100,10 +100,7 @@ static void start_progress(struct gcore *g)
 
 static struct ray_error *build_notes(struct gcore *g)
 {
-	struct ray_gcore_notes n = { .pid = g->pid,
-				     .threads = &g->threads,
-				     .process = g->process,
-				     .files = g->files };
+	struct ray_gcore_notes n = { .pid = g->pid, .threads = &g->threads, .process = g->process, .files = g->files };
 	struct ray_error *err;
 	time_t now = time(NULL);
 	struct tm tm;

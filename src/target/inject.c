@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "target/inject_frame.h"
 
 enum {
@@ -39,14 +40,6 @@ struct ray_inject {
 	uint64_t begun_ns, ended_ns;
 	int child; /* as noderay counts; 0: none yet */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /* ------------------------------------------------------------------------- choosing a thread */
 
@@ -119,7 +112,8 @@ static struct ray_error *borrow(struct ray_inject *in)
 	if (ptrace(PTRACE_SETOPTIONS, in->tid, NULL, (void *)options)) {
 		if (options & PTRACE_O_SUSPEND_SECCOMP)
 			return ray_error_remedy(
-				ray_error_new(RAY_DENIED, "process %d has a seccomp filter that might forbid the fork", in->pid),
+				ray_error_new(RAY_DENIED, "process %d has a seccomp filter that might forbid the fork",
+					      in->pid),
 				"run as root, or without --fork");
 		return ray_error_errno(RAY_FAILED, errno, "cannot trace thread %d", in->tid);
 	}
@@ -127,7 +121,7 @@ static struct ray_error *borrow(struct ray_inject *in)
 		ptrace(PTRACE_SETOPTIONS, in->tid, NULL, NULL);
 		return ray_error_errno(RAY_FAILED, errno, "cannot hold back the signals of thread %d", in->tid);
 	}
-	in->begun_ns = now_ns();
+	in->begun_ns = ray_clock_ns();
 	in->borrowed = true;
 	return NULL;
 }
@@ -169,7 +163,7 @@ static struct ray_error *lost(const struct ray_inject *in)
 static bool wait_stop(int tid, int *status)
 {
 	struct timespec nap = { .tv_nsec = 20000 };
-	uint64_t deadline = now_ns() + (uint64_t)TIMEOUT_S * 1000000000;
+	uint64_t deadline = ray_clock_ns() + (uint64_t)TIMEOUT_S * 1000000000;
 	unsigned spins = 0;
 	int r;
 
@@ -177,7 +171,7 @@ static bool wait_stop(int tid, int *status)
 		r = waitpid(tid, status, __WALL | WNOHANG);
 		if (r == tid)
 			return WIFSTOPPED(*status);
-		if ((r < 0 && errno != EINTR) || now_ns() > deadline)
+		if ((r < 0 && errno != EINTR) || ray_clock_ns() > deadline)
 			return false;
 		if (spins++ < 2000)
 			sched_yield();
@@ -304,7 +298,7 @@ bool ray_inject_end(struct ray_inject *in)
 	in->borrowed = false;
 	ok = stop_before_user_mode(in) && set_registers(in->tid, &in->saved) &&
 	     !ptrace(PTRACE_SETSIGMASK, in->tid, (void *)sizeof(in->mask), &in->mask);
-	in->ended_ns = now_ns();
+	in->ended_ns = ray_clock_ns();
 	ptrace(PTRACE_SETOPTIONS, in->tid, NULL, NULL);
 	return ok;
 }

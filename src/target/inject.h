@@ -21,7 +21,7 @@
 
 /* Where the target has what is borrowed. */
 struct ray_gadgets {
-	uint64_t call;	   /* syscall; ...; ret */
+	uint64_t call;	    /* syscall; ...; ret */
 	uint64_t sigreturn; /* the C library's return from a signal handler */
 };
 

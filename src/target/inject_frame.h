@@ -11,9 +11,9 @@
 
 struct ray_frame {
 	const struct user_regs_struct *registers;
-	uint64_t mask;		/* blocked signals */
-	uint64_t sigreturn;	/* where rt_sigreturn is called */
-	const void *xstate;	/* as PTRACE_GETREGSET has it; NULL: none, they are reset */
+	uint64_t mask;	    /* blocked signals */
+	uint64_t sigreturn; /* where rt_sigreturn is called */
+	const void *xstate; /* as PTRACE_GETREGSET has it; NULL: none, they are reset */
 	size_t xstate_size;
 };
 

@@ -181,7 +181,8 @@ static bool row_from_json(struct ray_arena *arena, json_t *row, struct ray_smap 
 	const char *start, *end, *mode, *name, *flags;
 	json_int_t rss, dirty, anonymous, swap;
 
-	if (json_unpack(row, "[s,s,s,s,I,I,I,I,s]", &start, &end, &mode, &name, &rss, &dirty, &anonymous, &swap, &flags))
+	if (json_unpack(row, "[s,s,s,s,I,I,I,I,s]", &start, &end, &mode, &name, &rss, &dirty, &anonymous, &swap,
+			&flags))
 		return false;
 	if (strlen(mode) != 4 || rss < 0 || dirty < 0 || anonymous < 0 || swap < 0)
 		return false;

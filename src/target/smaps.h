@@ -28,8 +28,8 @@ enum ray_smap_flag {
 
 struct ray_smap {
 	uint64_t start, end;
-	char mode[5];	  /* "rw-p" */
-	const char *name; /* "" when anonymous */
+	char mode[5];			      /* "rw-p" */
+	const char *name;		      /* "" when anonymous */
 	uint64_t rss, dirty, anonymous, swap; /* bytes */
 	unsigned flags;
 };

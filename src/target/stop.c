@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/vec.h"
 
 enum state { NEW, SEIZED, STOPPED, GONE, FAILED };
@@ -30,14 +31,6 @@ struct ray_stop {
 	uint64_t begun_ns, ended_ns, deadline_ns;
 	bool released;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static struct thread *find(const struct ray_stop *s, int tid)
 {
@@ -190,7 +183,7 @@ static void wait_stopped(struct ray_stop *s)
 			return;
 		if (progress)
 			continue;
-		if (now_ns() > s->deadline_ns)
+		if (ray_clock_ns() > s->deadline_ns)
 			break;
 		if (spins++ < 200)
 			sched_yield();
@@ -215,7 +208,7 @@ static struct ray_error *stop_new(struct ray_stop *s)
 			return err;
 	}
 	if (!s->begun_ns)
-		s->begun_ns = now_ns();
+		s->begun_ns = ray_clock_ns();
 	for (size_t i = 0; i < s->threads.n; i++)
 		if (s->threads.at[i].state == SEIZED)
 			ptrace(PTRACE_INTERRUPT, s->threads.at[i].public.tid, NULL, NULL);
@@ -270,14 +263,14 @@ struct ray_error *ray_stop_all(int pid, unsigned timeout_ms, struct ray_stop **r
 	if (!s)
 		return &ray_enomem;
 	s->pid = pid;
-	s->deadline_ns = now_ns() + (uint64_t)timeout_ms * 1000000;
+	s->deadline_ns = ray_clock_ns() + (uint64_t)timeout_ms * 1000000;
 	err = list_threads(s, &added);
 	/* A thread that still ran may have made another: until a look at all stopped ones finds none. */
 	while (!err && added) {
 		err = stop_new(s);
 		if (!err)
 			err = list_threads(s, &added);
-		if (now_ns() > s->deadline_ns)
+		if (ray_clock_ns() > s->deadline_ns)
 			break;
 	}
 	for (size_t i = 0; i < s->threads.n; i++)
@@ -319,7 +312,7 @@ bool ray_stop_regset(struct ray_stop *s, int tid, unsigned type, void *buffer, s
 
 bool ray_stop_registers(struct ray_stop *s, int tid, struct user_regs_struct *ret)
 {
-	struct user_regs_struct regs;
+	struct user_regs_struct regs = { 0 };
 	size_t size = sizeof(regs);
 
 	if (!ray_stop_regset(s, tid, NT_PRSTATUS, &regs, &size) || size != sizeof(regs))
@@ -341,7 +334,7 @@ void ray_stop_release(struct ray_stop *s)
 		if (t->state == STOPPED)
 			ptrace(PTRACE_DETACH, t->public.tid, NULL, (void *)(intptr_t)t->signal);
 	}
-	s->ended_ns = now_ns();
+	s->ended_ns = ray_clock_ns();
 }
 
 struct ray_stop_report ray_stop_report(const struct ray_stop *s)

@@ -25,10 +25,10 @@ struct ray_stop;
 
 struct ray_stop_thread {
 	int tid;
-	bool stopped;	    /* registers can be read */
-	bool was_stopped;   /* by job control, before we came */
-	bool delivering;    /* a signal was on its way to it; it is handed on at release */
-	const char *note;   /* why it is not stopped; NULL if it is */
+	bool stopped;	  /* registers can be read */
+	bool was_stopped; /* by job control, before we came */
+	bool delivering;  /* a signal was on its way to it; it is handed on at release */
+	const char *note; /* why it is not stopped; NULL if it is */
 };
 
 struct ray_stop_report {

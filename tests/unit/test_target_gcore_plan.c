@@ -89,7 +89,9 @@ static void only_changed_pages_of_a_file_are_kept(void **state)
 {
 	struct ray_map m;
 	struct ray_gcore_map maps[] = { a_map(&m, 100, 200, rw, "/usr/bin/node") };
-	struct ray_page_run runs[] = { { 100, 120, true }, { 120, 121, false }, { 121, 150, true }, { 150, 160, false } };
+	struct ray_page_run runs[] = {
+		{ 100, 120, true }, { 120, 121, false }, { 121, 150, true }, { 150, 160, false }
+	};
 	struct ray_gcore_plan p = plan_of(maps, 1, runs, 4);
 	(void)state;
 
@@ -161,7 +163,9 @@ static void content_is_by_kind_of_mapping(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < RAY_COUNT(cases); i++) {
-		struct ray_map map = { .end = K, .prot = cases[i].prot, .shared = cases[i].shared, .path = cases[i].path };
+		struct ray_map map = {
+			.end = K, .prot = cases[i].prot, .shared = cases[i].shared, .path = cases[i].path
+		};
 		struct ray_gcore_map m = { .map = &map, .flags = cases[i].flags };
 
 		if (ray_gcore_content(&m, false) != cases[i].plain || ray_gcore_content(&m, true) != cases[i].full)
@@ -173,7 +177,8 @@ static void a_huge_sparse_mapping_makes_no_huge_file(void **state)
 {
 	struct ray_map m;
 	struct ray_gcore_map maps[] = { a_map(&m, 1, 1ull << 33, rw, "") };
-	struct ray_page_run runs[] = { { 1ull << 20, (1ull << 20) + 1, false }, { 1ull << 32, (1ull << 32) + 2, false } };
+	struct ray_page_run runs[] = { { 1ull << 20, (1ull << 20) + 1, false },
+				       { 1ull << 32, (1ull << 32) + 2, false } };
 	struct ray_gcore_plan p = plan_of(maps, 1, runs, 2);
 	(void)state;
 

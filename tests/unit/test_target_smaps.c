@@ -37,8 +37,7 @@ static void check(const struct ray_smaps *s)
 	assert_int_equal(s->at[0].dirty, 12288);
 	assert_int_equal(s->at[0].flags, 0);
 	assert_int_equal(s->at[1].swap, 12288);
-	assert_int_equal(s->at[1].flags,
-			 RAY_SMAP_PFNMAP | RAY_SMAP_IO | RAY_SMAP_DONTCOPY | RAY_SMAP_DONTDUMP);
+	assert_int_equal(s->at[1].flags, RAY_SMAP_PFNMAP | RAY_SMAP_IO | RAY_SMAP_DONTCOPY | RAY_SMAP_DONTDUMP);
 	assert_true(s->at[2].end == 0xffffffffff601000);
 }
 
@@ -77,7 +76,10 @@ static void an_address_is_found_in_its_mapping_only(void **state)
 static void a_damaged_note_is_refused(void **state)
 {
 	static const char *const bad[] = {
-		"", "[]", "{\"rows\":3}", "{\"rows\":[[]]}",
+		"",
+		"[]",
+		"{\"rows\":3}",
+		"{\"rows\":[[]]}",
 		"{\"rows\":[[\"0x2\",\"0x1\",\"rw-p\",\"\",0,0,0,0,\"\"]]}",
 		"{\"rows\":[[\"0x1\",\"0x2\",\"rw-p-too-long\",\"\",0,0,0,0,\"\"]]}",
 		"{\"rows\":[[\"0x1\",\"0x2\",\"rw-p\",\"\",-1,0,0,0,\"\"]]}",
