@@ -42,7 +42,8 @@ static bool check_header(struct ray_v8 *v8, uint64_t header, uint64_t pc, struct
 
 	if (ray_v8_has(l, RAY_V8_TYPE_STREAM)) {
 		if (!ray_v8_word(v8, header + 1, ray_v8_get(l, RAY_V8_STREAM_CODE), &c.object) ||
-		    !ray_v8_is(v8, c.object, RAY_V8_TYPE_CODE) || !ray_v8_field(v8, c.object, RAY_V8_CODE_START, &c.start))
+		    !ray_v8_is(v8, c.object, RAY_V8_TYPE_CODE) ||
+		    !ray_v8_field(v8, c.object, RAY_V8_CODE_START, &c.start))
 			return false;
 	} else {
 		c.start = header + (uint64_t)ray_v8_get(l, RAY_V8_CODE_BODY);
@@ -70,7 +71,8 @@ static bool is_code_map(struct ray_v8 *v8, uint64_t word)
 	}
 	/* Once a map is known, words that are not it cost nothing: V8 has one such map per read-only heap. */
 	if (v8->stream_maps[0] || !ray_v8_is_object(word) ||
-	    !ray_read_u16(&v8->memory, word - 1 + (uint64_t)ray_v8_get(v8->layout, RAY_V8_MAP_INSTANCE_TYPE), &of_map) ||
+	    !ray_read_u16(&v8->memory, word - 1 + (uint64_t)ray_v8_get(v8->layout, RAY_V8_MAP_INSTANCE_TYPE),
+			  &of_map) ||
 	    of_map != ray_v8_get(v8->layout, type) || !ray_v8_word(v8, word, 0, &meta) ||
 	    !ray_v8_is(v8, word, RAY_V8_TYPE_MAP))
 		return false;
@@ -131,17 +133,22 @@ static bool find_uncached(struct ray_v8 *v8, uint64_t pc, struct ray_v8_code *re
 
 bool ray_v8_code_find(struct ray_v8 *v8, uint64_t pc, struct ray_v8_code *ret)
 {
+	bool found;
+
 	for (size_t i = 0; i < v8->codes.n; i++) {
 		const struct ray_v8_code *c = &v8->codes.at[i];
 
 		if (pc >= c->start && pc <= c->start + c->size) {
 			*ret = *c;
-			return true;
+			return c->object != 0;
 		}
 	}
-	if (!find_uncached(v8, pc, ret))
-		return false;
-	return ray_vec_push(&v8->codes, *ret) || true;
+	/* What was not found is remembered too: the search is long, and a recursion would repeat it. */
+	found = find_uncached(v8, pc, ret);
+	if (!found)
+		*ret = (struct ray_v8_code){ .start = pc };
+	(void)ray_vec_push(&v8->codes, *ret);
+	return found;
 }
 
 bool ray_v8_code_shared(struct ray_v8 *v8, const struct ray_v8_code *code, uint64_t *ret)

@@ -16,7 +16,8 @@ static bool slot(struct ray_v8 *v8, uint64_t fp, enum ray_v8_field field, uint64
 static void read_bytecode_slots(struct ray_v8 *v8, uint64_t fp, struct ray_v8_frame *f)
 {
 	uint64_t array, offset;
-	int32_t length, index;
+	int32_t length;
+	int64_t index;
 
 	f->bytecode_offset = -1;
 	if (!slot(v8, fp, RAY_V8_FP_BYTECODE_ARRAY, &array) || !ray_v8_is(v8, array, RAY_V8_TYPE_BYTECODE_ARRAY))
@@ -25,9 +26,9 @@ static void read_bytecode_slots(struct ray_v8 *v8, uint64_t fp, struct ray_v8_fr
 	if (!slot(v8, fp, RAY_V8_FP_BYTECODE_OFFSET, &offset) || (offset & 0xffffffff) ||
 	    !ray_v8_smi_field(v8, array, RAY_V8_BYTECODE_LENGTH, &length))
 		return;
-	index = ray_v8_smi(offset) - (ray_v8_get(v8->layout, RAY_V8_BYTECODE_DATA) - 1);
+	index = (int64_t)ray_v8_smi(offset) - (ray_v8_get(v8->layout, RAY_V8_BYTECODE_DATA) - 1);
 	if (index >= 0 && index <= length)
-		f->bytecode_offset = index;
+		f->bytecode_offset = (int32_t)index;
 }
 
 static void read_arguments(struct ray_v8 *v8, uint64_t fp, struct ray_v8_frame *f)

@@ -15,7 +15,7 @@
 
 #define V(major, minor, build) ((uint32_t)(major) << 24 | (uint32_t)(minor) << 16 | (uint32_t)(build))
 
-enum { NO_BASE = -1, SYMBOL_ONLY = -2, PTR = 8 };
+enum { NO_BASE = -1, SYMBOL_ONLY = -2, PTR = 8, MAX_VALUE = 1 << 20 };
 
 struct row {
 	enum ray_v8_field field;
@@ -254,7 +254,7 @@ static bool resolve_row(struct ray_v8_layout *l, const struct source *s, const s
 		return false;
 	if (r->base == NO_BASE)
 		l->value[r->field] = r->delta;
-	else if (l->value[r->base] != RAY_V8_NONE)
+	else if (l->value[r->base] >= -MAX_VALUE && l->value[r->base] <= MAX_VALUE)
 		l->value[r->field] = l->value[r->base] + r->delta;
 	else
 		return false;
@@ -295,6 +295,23 @@ static bool load_frame_types(struct ray_v8_layout *l, const struct source *s)
 	return true;
 }
 
+static bool ends_in(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && !strcmp(text + n - m, end);
+}
+
+/* A damaged binary must not lead to shifts and sums that C does not define. */
+static bool is_plausible(enum ray_v8_field field, int32_t value)
+{
+	if (ends_in(names[field], "_MASK") || value == RAY_V8_NONE)
+		return true;
+	if (ends_in(names[field], "_SHIFT"))
+		return value >= 0 && value < 32;
+	return value >= -MAX_VALUE && value <= MAX_VALUE;
+}
+
 static struct ray_error *check(const struct ray_v8_layout *l)
 {
 	if (l->value[RAY_V8_TAGGED_SIZE] != PTR || l->value[RAY_V8_SMI_SHIFT_SIZE] != 31)
@@ -302,6 +319,9 @@ static struct ray_error *check(const struct ray_v8_layout *l)
 	for (size_t i = 0; i < RAY_V8_FIELD_COUNT; i++) {
 		if (is_required[i] && l->value[i] == RAY_V8_NONE)
 			return ray_error_new(RAY_UNREADABLE, "the binary does not say where V8 keeps %s", names[i]);
+		if (!is_plausible((enum ray_v8_field)i, l->value[i]))
+			return ray_error_new(RAY_UNREADABLE, "the binary says that V8's %s is %d, which cannot be", names[i],
+					     l->value[i]);
 	}
 	return NULL;
 }

@@ -12,6 +12,7 @@ enum {
 	NAME_LIMIT = 1024,
 	CHUNK = 65536,
 	MAX_EVAL_DEPTH = 3,
+	MAX_OFFSET = 1 << 29,
 	MAX_SOURCE = 256 << 20, /* UTF-16 units; beyond that lines are not counted */
 };
 
@@ -60,10 +61,19 @@ static bool count_lines(struct ray_v8 *v8, struct ray_v8_script *s)
 	return true;
 }
 
+/* A script may say that its first line is not line 1, or starts at another column. */
+static int offset_of(struct ray_v8 *v8, uint64_t script, enum ray_v8_field field)
+{
+	int32_t offset;
+
+	if (!ray_v8_smi_field(v8, script, field, &offset) || offset > MAX_OFFSET || offset < -MAX_OFFSET)
+		return 0;
+	return offset;
+}
+
 static struct ray_v8_script *load(struct ray_v8 *v8, uint64_t script)
 {
 	struct ray_v8_script *s;
-	int32_t offset;
 
 	for (size_t i = 0; i < v8->scripts.n; i++) {
 		if (v8->scripts.at[i]->script == script)
@@ -79,10 +89,8 @@ static struct ray_v8_script *load(struct ray_v8 *v8, uint64_t script)
 	if (!ray_v8_is(v8, script, RAY_V8_TYPE_SCRIPT) || !ray_v8_field(v8, script, RAY_V8_SCRIPT_SOURCE, &s->source))
 		return s;
 	s->length = ray_v8_string_length(v8, s->source);
-	if (ray_v8_smi_field(v8, script, RAY_V8_SCRIPT_LINE_OFFSET, &offset))
-		s->line_offset = offset;
-	if (ray_v8_smi_field(v8, script, RAY_V8_SCRIPT_COLUMN_OFFSET, &offset))
-		s->column_offset = offset;
+	s->line_offset = offset_of(v8, script, RAY_V8_SCRIPT_LINE_OFFSET);
+	s->column_offset = offset_of(v8, script, RAY_V8_SCRIPT_COLUMN_OFFSET);
 	if (s->length > MAX_SOURCE || (s->length >= 0 && !count_lines(v8, s)))
 		s->length = -1;
 	return s;
@@ -140,8 +148,11 @@ const char *ray_v8_script_line(struct ray_v8 *v8, uint64_t script, int line, uin
 		return NULL;
 	while (n && is_line_end(units[n - 1], 0))
 		n--;
-	for (uint32_t i = 0; i < n; i++)
-		ray_text_add_codepoint(&text, units[i] == '\t' ? ' ' : units[i]);
+	for (uint32_t i = 0; i < n; i++) {
+		if (units[i] == '\t')
+			units[i] = ' ';
+	}
+	ray_v8_add_utf16(&text, units, n);
 	return ray_arena_copy(v8->arena, ray_text_get(&text), text.length);
 }
 

@@ -15,11 +15,17 @@
 #include "base/vec.h"
 #include "v8/layout.h"
 
-enum { RAY_V8_MAP_CACHE = 1024, RAY_V8_STREAM_MAPS = 8 };
+enum { RAY_V8_MAP_CACHE = 1024, RAY_V8_TEXT_CACHE = 256, RAY_V8_STREAM_MAPS = 8 };
 
 struct ray_v8_map_cache {
 	uint64_t map;
 	int32_t type; /* -1: it is no map */
+};
+
+struct ray_v8_text_cache {
+	uint64_t string;
+	uint32_t limit;
+	const char *text; /* NULL: it cannot be read */
 };
 
 struct ray_v8_script; /* script.c */
@@ -35,6 +41,7 @@ struct ray_v8 {
 	size_t bytecode_count;
 	/* What follows is the module's own. */
 	struct ray_v8_map_cache maps[RAY_V8_MAP_CACHE];
+	struct ray_v8_text_cache texts[RAY_V8_TEXT_CACHE];
 	uint64_t stream_maps[RAY_V8_STREAM_MAPS];
 	RAY_VEC(struct ray_v8_script *) scripts;
 	RAY_VEC(struct ray_v8_code) codes;

@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "v8/function.h"
@@ -48,6 +50,19 @@ static void add_string(struct ray_v8 *v8, uint64_t value, struct ray_text *out)
 	ray_text_add(out, "\"");
 }
 
+/* As few digits as give the number back: 0.1, not 0.10000000000000001. */
+static void add_double(double d, struct ray_text *out)
+{
+	char digits[32];
+
+	for (int precision = 15; precision <= 17; precision++) {
+		snprintf(digits, sizeof(digits), "%.*g", precision, d);
+		if (strtod(digits, NULL) == d)
+			break;
+	}
+	ray_text_add(out, digits);
+}
+
 static void add_number(struct ray_v8 *v8, uint64_t value, struct ray_text *out)
 {
 	double d;
@@ -59,7 +74,7 @@ static void add_number(struct ray_v8 *v8, uint64_t value, struct ray_text *out)
 	else if (isinf(d))
 		ray_text_add(out, d < 0 ? "-Infinity" : "Infinity");
 	else
-		ray_text_printf(out, "%.17g", d);
+		add_double(d, out);
 }
 
 static void add_function(struct ray_v8 *v8, uint64_t value, struct ray_text *out)
@@ -79,7 +94,8 @@ static void add_object(struct ray_v8 *v8, uint64_t value, int32_t type, struct r
 	uint64_t length;
 
 	if (type == ray_v8_get(v8->layout, RAY_V8_TYPE_JSARRAY) &&
-	    ray_v8_field(v8, value, RAY_V8_JSARRAY_LENGTH, &length) && ray_v8_is_smi(length)) {
+	    ray_v8_field(v8, value, RAY_V8_JSARRAY_LENGTH, &length) && !(length & 0xffffffff) &&
+	    ray_v8_smi(length) >= 0) {
 		ray_text_printf(out, "Array(%d)", ray_v8_smi(length));
 		return;
 	}
