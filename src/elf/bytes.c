@@ -123,6 +123,17 @@ size_t ray_elf_read_file(struct ray_elf *e, uint64_t offset, void *buffer, size_
 	return done;
 }
 
+/* How many bytes from vaddr on are zero because the file says so without holding them (.bss). A file of
+ * debug information alone has all of its segments empty, which says nothing of what was in them. */
+static uint64_t zeros_at(const struct ray_elf *e, uint64_t vaddr)
+{
+	const Elf64_Phdr *p = ray_elf_segment(e, vaddr);
+
+	if (!p || !p->p_filesz || vaddr - p->p_vaddr < p->p_filesz)
+		return 0;
+	return p->p_memsz - (vaddr - p->p_vaddr);
+}
+
 size_t ray_elf_read(struct ray_elf *e, uint64_t vaddr, void *buffer, size_t size)
 {
 	size_t done = 0;
@@ -131,8 +142,13 @@ size_t ray_elf_read(struct ray_elf *e, uint64_t vaddr, void *buffer, size_t size
 		size_t left, part, got;
 		const uint8_t *at = ray_elf_tail(e, vaddr + done, &left);
 
-		if (!at)
+		if (!at) {
+			left = zeros_at(e, vaddr + done);
+			part = size - done < left ? size - done : left;
+			memset((char *)buffer + done, 0, part);
+			done += part;
 			break;
+		}
 		part = size - done < left ? size - done : left;
 		got = ray_elf_read_file(e, (uint64_t)(at - e->bytes), (char *)buffer + done, part);
 		done += got;

@@ -51,7 +51,7 @@ void ray_elf_each_symbol(struct ray_elf *e, bool (*each)(const struct ray_symbol
  * size is given the one that it has up to the next symbol. Of aliases the one people know: poll, not __poll. */
 bool ray_elf_symbol_at(struct ray_elf *e, uint64_t vaddr, struct ray_symbol *ret);
 
-/* Copies initialised bytes of the image; returns how many could be had from vaddr on. */
+/* Copies bytes of the image as a program finds them when it starts, zeros of .bss too; returns how many could be had from vaddr on. */
 size_t ray_elf_read(struct ray_elf *e, uint64_t vaddr, void *buffer, size_t size);
 /* Copies bytes at a file offset; returns how many. */
 size_t ray_elf_read_file(struct ray_elf *e, uint64_t offset, void *buffer, size_t size);

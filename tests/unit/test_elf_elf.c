@@ -20,7 +20,7 @@
 
 /* A function of each kind that a symbol table can hold; nothing of libc is needed. */
 static const char source[] =
-	"int exported_data = 7;\n"
+	"int exported_data = 7; int zero_data[2];\n"
 	"static __thread long local_a; static __thread char local_b[3];\n"
 	"__attribute__((noipa)) static int hidden(int n) { volatile int k = n; return k * 3; }\n"
 	"__attribute__((noipa)) int exported(int n) { return hidden(n) + exported_data + local_a++ + local_b[1]++; }\n"
@@ -415,6 +415,19 @@ static void addresses_and_offsets_belong_together(void **state)
 	assert_false(ray_elf_offset_to_vaddr(e, 1ull << 60, &vaddr));
 }
 
+/* The minor version of V8 9.0 lies there. */
+static void zeros_that_the_file_does_not_hold_are_read(void **state)
+{
+	ray_auto(ray_elf, e) = open_file("whole");
+	struct ray_symbol s;
+	uint64_t bytes = UINT64_MAX;
+
+	(void)state;
+	assert_true(ray_elf_find_symbol(e, "zero_data", &s));
+	assert_int_equal(ray_elf_read(e, s.value, &bytes, sizeof(bytes)), sizeof(bytes));
+	assert_int_equal(bytes, 0);
+}
+
 static void sections_tls_and_build_id_are_told(void **state)
 {
 	ray_auto(ray_elf, whole) = open_file("whole");
@@ -504,6 +517,7 @@ int main(void)
 		cmocka_unit_test(the_debug_file_inside_lends_its_symbols),
 		cmocka_unit_test(a_broken_debug_file_inside_is_ignored),
 		cmocka_unit_test(addresses_and_offsets_belong_together),
+		cmocka_unit_test(zeros_that_the_file_does_not_hold_are_read),
 		cmocka_unit_test(sections_tls_and_build_id_are_told),
 		cmocka_unit_test(a_file_cut_anywhere_is_survived),
 		cmocka_unit_test(a_file_truncated_while_open_is_survived),
