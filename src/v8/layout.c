@@ -160,8 +160,9 @@ static const struct row rows[] = {
 	  6 },
 	OR(DEOPT_INLINING, "DeoptimizationDataInliningPositionsIndex", 7),
 	OR(SFI_WRAPPER_SFI, "class_SharedFunctionInfoWrapper__shared_info_", 8),
-	/* How the first number of a source position entry is written; position.c checks what it decodes. */
-	SINCE(V(14, 2, 0), NEW_POSITION_CODE, NULL, NO_BASE, 1),
+	/* How the first number of a source position entry is written; position.c checks what it decodes.
+	 * It changed between 13.6 (node 24) and 14.1 (node 25). */
+	SINCE(V(14, 1, 0), NEW_POSITION_CODE, NULL, NO_BASE, 1),
 	SINCE(0, NEW_POSITION_CODE, NULL, NO_BASE, 0),
 
 	SYMBOL(TYPE_MAP, "type_Map__"),

@@ -147,7 +147,7 @@ test('every kind of memory', async (t) => {
 });
 
 test('as an unprivileged user', { skip: !isRoot && 'needs root to become another user' }, async (t) => {
-	const target = await start(nodes.at(-2), 'steadfast.js', { args: ['wait,sleep'], user: 'nobody' });
+	const target = await start(nodes.at(-2) ?? nodes[0], 'steadfast.js', { args: ['wait,sleep'], user: 'nobody' });
 	t.after(target.stop);
 	for (const args of [[], ['--fork'], ['-z']]) {
 		const { summary } = await dump(target, args, { user: 'nobody' });
