@@ -5,20 +5,18 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 
-static double seconds_since(const struct timespec *then)
+static double seconds_since(uint64_t then_ns)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)(now.tv_sec - then->tv_sec) + (double)(now.tv_nsec - then->tv_nsec) / 1e9;
+	return (double)(ray_clock_ns() - then_ns) / 1e9;
 }
 
 void ray_progress_start(struct ray_progress *p, const char *what, uint64_t total)
 {
 	*p = (struct ray_progress){ .what = what, .total = total, .is_terminal = isatty(STDERR_FILENO) };
-	clock_gettime(CLOCK_MONOTONIC, &p->started);
+	p->started_ns = ray_clock_ns();
 }
 
 /* A terminal held with ^S, or a pipe that nobody reads, must not hold us: a target may be waiting. */
@@ -33,8 +31,8 @@ static bool has_room(void)
 static bool is_due(const struct ray_progress *p)
 {
 	if (!p->is_terminal)
-		return p->lines && seconds_since(p->is_shown ? &p->shown : &p->started) >= 5;
-	return seconds_since(&p->started) >= 1 && (!p->is_shown || seconds_since(&p->shown) >= 0.2);
+		return p->lines && seconds_since(p->is_shown ? p->shown_ns : p->started_ns) >= 5;
+	return seconds_since(p->started_ns) >= 1 && (!p->is_shown || seconds_since(p->shown_ns) >= 0.2);
 }
 
 void ray_progress_update(struct ray_progress *p, uint64_t done)
@@ -50,7 +48,7 @@ void ray_progress_update(struct ray_progress *p, uint64_t done)
 	if (!p->is_terminal)
 		fputc('\n', stderr);
 	fflush(stderr);
-	clock_gettime(CLOCK_MONOTONIC, &p->shown);
+	p->shown_ns = ray_clock_ns();
 	p->is_shown = true;
 }
 

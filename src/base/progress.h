@@ -8,12 +8,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
 
 struct ray_progress {
 	const char *what; /* "unpacking core.zst" */
 	uint64_t total;	  /* bytes; 0 when not known */
-	struct timespec started, shown;
+	uint64_t started_ns, shown_ns;
 	bool is_terminal;
 	bool lines; /* to be set after ray_progress_start() */
 	bool is_shown;

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 
 #include "target/internal.h"
+#include "target/proc.h"
 #include "target/stop.h"
 
 enum {
@@ -146,45 +147,22 @@ static struct ray_error *freeze_stopped(struct freeze *f)
 }
 
 struct sleep_state {
-	char syscall[160]; /* the line of /proc/PID/task/TID/syscall */
 	unsigned long long switches;
-	uint64_t sp, pc;
-	bool running;
+	enum ray_proc_wait wait;
+	struct ray_proc_syscall at;
 };
-
-static bool read_small(const char *path, char *buffer, size_t size)
-{
-	ray_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? read(fd, buffer, size - 1) : -1;
-
-	if (n < 0)
-		return false;
-	buffer[n] = '\0';
-	return true;
-}
 
 /* schedstat's third number counts the times the thread was put on a CPU. */
 static bool read_sleep_state(int pid, int tid, struct sleep_state *s)
 {
-	char path[64], text[160], *sp;
+	char text[160];
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", pid, tid);
-	if (!read_small(path, text, sizeof(text)) || sscanf(text, "%*u %*u %llu", &s->switches) != 1)
+	memset(s, 0, sizeof(*s));
+	ray_proc_read(text, sizeof(text), "/proc/%d/task/%d/schedstat", pid, tid);
+	if (sscanf(text, "%*u %*u %llu", &s->switches) != 1)
 		return false;
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
-	if (!read_small(path, s->syscall, sizeof(s->syscall)))
-		return false;
-	s->running = !strncmp(s->syscall, "running", 7);
-	if (s->running)
-		return true;
-	sp = strrchr(s->syscall, ' ');
-	if (!sp)
-		return false;
-	s->pc = strtoull(sp, NULL, 16);
-	while (sp > s->syscall && sp[-1] != ' ')
-		sp--;
-	s->sp = strtoull(sp, NULL, 16);
-	return s->sp && s->pc;
+	s->wait = ray_proc_syscall(pid, tid, &s->at);
+	return s->wait == RAY_PROC_RUNNING || (s->wait == RAY_PROC_WAITS && s->at.sp && s->at.pc);
 }
 
 static bool try_sleeping(struct freeze *f, struct ray_thread *thread)
@@ -195,12 +173,12 @@ static bool try_sleeping(struct freeze *f, struct ray_thread *thread)
 		thread->note = "its state cannot be read";
 		return false;
 	}
-	if (before.running)
+	if (before.wait == RAY_PROC_RUNNING)
 		return false;
-	thread->registers = (struct user_regs_struct){ .rip = before.pc, .rsp = before.sp };
-	if (!copy_stack(f, before.sp) || !read_sleep_state(f->t->pid, thread->tid, &after))
+	thread->registers = (struct user_regs_struct){ .rip = before.at.pc, .rsp = before.at.sp };
+	if (!copy_stack(f, before.at.sp) || !read_sleep_state(f->t->pid, thread->tid, &after))
 		return false;
-	thread->torn = after.switches != before.switches || strcmp(after.syscall, before.syscall) != 0;
+	thread->torn = memcmp(&after, &before, sizeof(after)) != 0;
 	thread->has_registers = thread->only_pc_sp = true;
 	return !thread->torn;
 }

@@ -10,6 +10,7 @@
 #include "target/about.h"
 #include "target/pages.h"
 #include "target/stop.h"
+#include "target/proc.h"
 
 enum { OWN_TYPE = 1, MAX_XSTATE = 64 << 10 };
 
@@ -111,25 +112,12 @@ void ray_gcore_threads_deinit(struct ray_gcore_threads *threads)
 
 /* ------------------------------------------------------------------------- for debuggers */
 
-static size_t read_file(const char *path, char *buffer, size_t size)
-{
-	ray_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-	size_t done = 0;
-
-	while (fd >= 0 && done < size - 1 && (n = read(fd, buffer + done, size - 1 - done)) > 0)
-		done += (size_t)n;
-	buffer[done] = '\0';
-	return done;
-}
-
 /* ppid, pgrp and sid follow the name, which may hold anything. */
 static void read_ids(int pid, int ids[3])
 {
-	char path[32], text[1024], *p;
+	char text[1024], *p;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	read_file(path, text, sizeof(text));
+	ray_proc_read(text, sizeof(text), "/proc/%d/stat", pid);
 	p = strrchr(text, ')');
 	if (!p || sscanf(p + 1, " %*c %d %d %d", &ids[0], &ids[1], &ids[2]) != 3)
 		ids[0] = ids[1] = ids[2] = 0;
@@ -137,12 +125,11 @@ static void read_ids(int pid, int ids[3])
 
 static void add_prstatus(struct ray_text *out, int pid, const int ids[3], const struct ray_gcore_thread *t)
 {
-	char path[64], text[4096];
+	char text[16384];
 	const char *p;
 	struct elf_prstatus s = { .pr_pid = t->tid, .pr_ppid = ids[0], .pr_pgrp = ids[1], .pr_sid = ids[2] };
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, t->tid);
-	read_file(path, text, sizeof(text));
+	ray_proc_read(text, sizeof(text), "/proc/%d/task/%d/status", pid, t->tid);
 	p = strstr(text, "\nSigPnd:");
 	if (p)
 		s.pr_sigpend = strtoul(p + 8, NULL, 16);
@@ -158,13 +145,12 @@ static void add_prstatus(struct ray_text *out, int pid, const int ids[3], const 
 static void add_prpsinfo(struct ray_text *out, int pid, const int ids[3], const struct ray_gcore_thread *main_thread)
 {
 	struct elf_prpsinfo p = { .pr_pid = pid, .pr_ppid = ids[0], .pr_pgrp = ids[1], .pr_sid = ids[2] };
-	char path[64], text[4096], args[sizeof(p.pr_psargs)];
+	char text[16384], args[sizeof(p.pr_psargs)];
 	const char *at;
 	size_t n;
 
 	p.pr_sname = main_thread->state;
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	read_file(path, text, sizeof(text));
+	ray_proc_read(text, sizeof(text), "/proc/%d/status", pid);
 	at = strstr(text, "\nUid:");
 	if (at)
 		p.pr_uid = (unsigned)strtoul(at + 5, NULL, 10);
@@ -172,8 +158,7 @@ static void add_prpsinfo(struct ray_text *out, int pid, const int ids[3], const 
 	if (at)
 		p.pr_gid = (unsigned)strtoul(at + 5, NULL, 10);
 	snprintf(p.pr_fname, sizeof(p.pr_fname), "%.15s", main_thread->name);
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
-	n = read_file(path, args, sizeof(args));
+	n = ray_proc_read(args, sizeof(args), "/proc/%d/cmdline", pid);
 	while (n && !args[n - 1])
 		n--;
 	for (size_t i = 0; i < n; i++)
@@ -183,11 +168,10 @@ static void add_prpsinfo(struct ray_text *out, int pid, const int ids[3], const 
 
 static void add_auxv(struct ray_text *out, int pid)
 {
-	char path[32], auxv[8192];
+	char auxv[8192];
 	size_t n;
 
-	snprintf(path, sizeof(path), "/proc/%d/auxv", pid);
-	n = read_file(path, auxv, sizeof(auxv));
+	n = ray_proc_read(auxv, sizeof(auxv), "/proc/%d/auxv", pid);
 	if (n)
 		ray_gcore_note_add(out, "CORE", NT_AUXV, auxv, n);
 }

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "target/inject_frame.h"
+#include "target/proc.h"
 
 enum {
 	RED_ZONE = 128,
@@ -46,15 +47,12 @@ struct ray_inject {
 /* A filter might answer the calls with death; only root can suspend it. */
 static bool has_seccomp(int tid)
 {
-	ray_auto_file FILE *f = NULL;
-	char path[64], line[256];
-	int mode = 0;
+	char text[16384];
+	const char *mode;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", tid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f))
-		sscanf(line, "Seccomp: %d", &mode);
-	return mode != 0;
+	ray_proc_read(text, sizeof(text), "/proc/%d/status", tid);
+	mode = strstr(text, "\nSeccomp:\t");
+	return !mode || mode[strlen("\nSeccomp:\t")] != '0';
 }
 
 static bool has_room(const struct ray_map *maps, size_t count, uint64_t sp, uint64_t lowest)

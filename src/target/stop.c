@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/vec.h"
+#include "target/proc.h"
 
 enum state { NEW, SEIZED, STOPPED, GONE, FAILED };
 
@@ -42,16 +43,9 @@ static struct thread *find(const struct ray_stop *s, int tid)
 
 static bool is_zombie(int pid, int tid)
 {
-	char path[64], text[512], *p;
-	ray_auto_file FILE *f = NULL;
-	size_t n;
+	char text[512], *p;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
-	f = fopen(path, "re");
-	if (!f)
-		return true;
-	n = fread(text, 1, sizeof(text) - 1, f);
-	text[n] = '\0';
+	ray_proc_read(text, sizeof(text), "/proc/%d/task/%d/stat", pid, tid);
 	p = strrchr(text, ')');
 	return !p || (p[1] == ' ' && (p[2] == 'Z' || p[2] == 'X'));
 }

@@ -1,5 +1,6 @@
 /* tls.c - see tls.h. SPDX-License-Identifier: MIT */
 #include "target/tls.h"
+#include "target/proc.h"
 
 #include <elf.h>
 #include <stdio.h>
@@ -68,18 +69,9 @@ static uint64_t from_robust_list(struct ray_target *t, int tid)
 /* Stack pointer of a thread that waits in a system call; 0 of one that runs. */
 static uint64_t waiting_sp(struct ray_target *t, int tid)
 {
-	ray_auto_file FILE *f = NULL;
-	unsigned long long sp = 0;
-	char path[64];
+	struct ray_proc_syscall s;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", ray_target_pid(t), tid);
-	f = fopen(path, "re");
-	if (!f)
-		return 0;
-	if (fscanf(f, "%*d %*x %*x %*x %*x %*x %*x %llx", &sp) != 1 && fseek(f, 0, SEEK_SET) == 0 &&
-	    fscanf(f, "-1 %llx", &sp) != 1)
-		sp = 0;
-	return sp & ~7ull;
+	return ray_proc_syscall(ray_target_pid(t), tid, &s) == RAY_PROC_WAITS ? s.sp & ~7ull : 0;
 }
 
 /* The descriptor lies above the stack in one mapping with it, or in one that follows at once. */
@@ -103,18 +95,15 @@ static uint64_t above_stack(struct ray_target *t, uint64_t sp)
 /* A thread's id as its own pid namespace counts, which is what its descriptor holds. */
 static int inner_tid(int pid, int tid)
 {
-	ray_auto_file FILE *f = NULL;
-	char path[64], line[256], *last;
+	char text[16384], *line, *last;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		if (strncmp(line, "NSpid:", 6))
-			continue;
-		last = strrchr(line, '\t');
-		return last ? atoi(last + 1) : tid;
-	}
-	return tid;
+	ray_proc_read(text, sizeof(text), "/proc/%d/task/%d/status", pid, tid);
+	line = strstr(text, "\nNSpid:");
+	if (!line)
+		return tid;
+	line[1 + strcspn(line + 1, "\n")] = '\0';
+	last = strrchr(line, '\t');
+	return last ? atoi(last + 1) : tid;
 }
 
 static void set_by_inner(struct ray_target *t, struct ray_tls_thread *threads, size_t count, uint32_t inner,

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 
 #include "elf/elf.h"
+#include "target/proc.h"
 #include "target/uv.h"
 #include "target/uv_layout.h"
 
@@ -26,17 +27,11 @@ struct where {
 
 static struct where where_live(int pid, int tid)
 {
-	struct where w = { .call = -1 };
-	ray_auto_file FILE *f = NULL;
-	unsigned long long first, sp;
-	char path[64];
-	long call;
+	struct ray_proc_syscall s;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
-	f = fopen(path, "re");
-	if (f && fscanf(f, "%ld 0x%llx 0x%*x 0x%*x 0x%*x 0x%*x 0x%*x 0x%llx", &call, &first, &sp) == 3)
-		w = (struct where){ call, first, sp };
-	return w;
+	if (ray_proc_syscall(pid, tid, &s) == RAY_PROC_WAITS)
+		return (struct where){ s.number, s.args[0], s.sp };
+	return (struct where){ .call = -1 };
 }
 
 static struct where where_is(struct ray_target *t, const struct ray_thread *thread)
