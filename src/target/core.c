@@ -295,7 +295,6 @@ static const struct ray_target_ops core_ops = {
 	.env = core_env,
 	.auxv = core_load_auxv,
 	.open_module = core_open_module,
-	.open_path = core_open_path,
 	.note = core_note,
 	.dumped = core_dumped,
 	.close = core_close,

@@ -100,7 +100,6 @@ struct ray_error *core_load_threads(struct ray_target *t);
 struct ray_error *core_check_files(struct ray_target *t);
 /* The file, looked for and checked at the first call. */
 struct core_file *core_get_file(struct ray_target *t, size_t index);
-int core_open_path(struct ray_target *t, const char *path);
 struct ray_error *core_open_module(struct ray_target *t, const struct ray_map *map, struct ray_elf **ret);
 /* The image that was mapped from a file, from dumped bytes only. */
 bool core_find_image(struct ray_target *t, size_t file, struct ray_image *ret);

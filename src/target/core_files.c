@@ -60,7 +60,7 @@ static int open_as_named(struct ray_target *t, const char *path)
 	return t->sysroot ? open_below(t->sysroot, path) : open_file(AT_FDCWD, path, 0);
 }
 
-int core_open_path(struct ray_target *t, const char *path)
+static int core_open_path(struct ray_target *t, const char *path)
 {
 	if (t->exe_override && !strcmp(path, t->exe))
 		return open_file(AT_FDCWD, t->exe_override, 0);

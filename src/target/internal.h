@@ -23,7 +23,6 @@ struct ray_target_ops {
 	struct ray_error *(*env)(struct ray_target *t, char **ret, size_t *size_ret);
 	/* The ELF file behind a mapping with a path. */
 	struct ray_error *(*open_module)(struct ray_target *t, const struct ray_map *map, struct ray_elf **ret);
-	int (*open_path)(struct ray_target *t, const char *path);
 	/* Without its AT_NULL. *ret is the caller's to free. */
 	struct ray_error *(*auxv)(struct ray_target *t, Elf64_auxv_t **ret, size_t *count_ret);
 	const char *(*note)(struct ray_target *t, const char *name); /* NULL: there are never any */

@@ -251,7 +251,6 @@ static const struct ray_target_ops process_ops = {
 	.env = process_env,
 	.auxv = process_auxv,
 	.open_module = process_open_module,
-	.open_path = process_open_path,
 	.close = process_close,
 };
 

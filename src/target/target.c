@@ -236,11 +236,6 @@ struct ray_error *ray_target_env(struct ray_target *t, char **ret, size_t *size_
 	return ray_error_wrap(t->ops->env(t, ret, size_ret), "%s: environment", t->name);
 }
 
-int ray_target_open_path(struct ray_target *t, const char *path)
-{
-	return t->ops->open_path(t, path);
-}
-
 const char *ray_target_note(struct ray_target *t, const char *name)
 {
 	return t->ops->note ? t->ops->note(t, name) : NULL;

@@ -89,8 +89,6 @@ const struct ray_module *ray_target_module_at(struct ray_target *t, uint64_t add
 const struct ray_module *ray_target_map_module(struct ray_target *t, const struct ray_map *map);
 /* Where vaddr of the module (its .bss too) lies in the target, by the mapping of its ELF header. */
 bool ray_target_module_address(struct ray_target *t, const struct ray_module *m, uint64_t vaddr, uint64_t *ret);
-/* Opens a path as the target sees it: through /proc/PID/root, or below the sysroot. -1 with errno. */
-int ray_target_open_path(struct ray_target *t, const char *path);
 
 /* NUL-separated, as in /proc/PID/cmdline and environ. *ret is the caller's to free. */
 RAY_MUST_USE struct ray_error *ray_target_args(struct ray_target *t, char **ret, size_t *size_ret);

@@ -97,8 +97,6 @@ bool ray_uv_read_loop(const struct ray_reader *r, uint64_t address, struct ray_a
 /* Candidates in a piece of memory that was read from address: every place where a loop may begin. */
 size_t ray_uv_scan(const void *bytes, size_t size, uint64_t address, uint64_t *found, size_t room);
 
-/* The loop with this epoll descriptor; NULL if none. */
-const struct ray_uv_loop *ray_uv_loop_of(const struct ray_uv *uv, int backend_fd);
 const char *ray_uv_type_name(enum ray_uv_type type);
 /* The module whose static memory holds this loop: libuv's own, for the main loop. NULL if none. */
 const struct ray_module *ray_uv_module(struct ray_target *t, const struct ray_uv_loop *loop,

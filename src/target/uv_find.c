@@ -247,16 +247,6 @@ struct ray_error *ray_uv_find(struct ray_target *t, const int *epolls, size_t ep
 	return NULL;
 }
 
-const struct ray_uv_loop *ray_uv_loop_of(const struct ray_uv *uv, int backend_fd)
-{
-	size_t i;
-
-	for (i = 0; i < uv->n; i++)
-		if (uv->loops[i].backend_fd == backend_fd)
-			return &uv->loops[i];
-	return NULL;
-}
-
 const struct ray_module *ray_uv_module(struct ray_target *t, const struct ray_uv_loop *loop,
 				       const struct ray_map **data_ret)
 {

@@ -375,11 +375,6 @@ bool ray_v8_is_guessed(const struct ray_v8_layout *l, enum ray_v8_field field)
 	return l->guessed[field];
 }
 
-const char *ray_v8_field_name(enum ray_v8_field field)
-{
-	return names[field];
-}
-
 const char *ray_v8_frame_type(const struct ray_v8_layout *l, int64_t number)
 {
 	for (size_t i = 0; i < l->frame_types.n; i++) {

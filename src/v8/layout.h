@@ -167,7 +167,6 @@ RAY_DEFINE_AUTO(ray_v8_layout, ray_v8_layout_free)
 
 int32_t ray_v8_get(const struct ray_v8_layout *l, enum ray_v8_field field);
 bool ray_v8_has(const struct ray_v8_layout *l, enum ray_v8_field field);
-const char *ray_v8_field_name(enum ray_v8_field field);
 /* The value came from the version table, not from the binary's own symbols. */
 bool ray_v8_is_guessed(const struct ray_v8_layout *l, enum ray_v8_field field);
 

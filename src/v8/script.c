@@ -117,13 +117,6 @@ bool ray_v8_script_place(struct ray_v8 *v8, uint64_t script, int32_t position, i
 	return true;
 }
 
-int64_t ray_v8_script_length(struct ray_v8 *v8, uint64_t script)
-{
-	struct ray_v8_script *s = load(v8, script);
-
-	return s ? s->length : -1;
-}
-
 const char *ray_v8_script_line(struct ray_v8 *v8, uint64_t script, int line, uint32_t limit)
 {
 	struct ray_v8_script *s = load(v8, script);

@@ -15,8 +15,6 @@ const char *ray_v8_script_name(struct ray_v8 *v8, uint64_t script);
 bool ray_v8_script_is_eval(struct ray_v8 *v8, uint64_t script);
 /* Line and column, both from 1, of a position in the source. */
 bool ray_v8_script_place(struct ray_v8 *v8, uint64_t script, int32_t position, int *line_ret, int *column_ret);
-/* How many UTF-16 units its source has; -1 when it cannot be read. */
-int64_t ray_v8_script_length(struct ray_v8 *v8, uint64_t script);
 /* A line of the source, as counted by ray_v8_script_place(), cut after limit units; NULL past the end. */
 const char *ray_v8_script_line(struct ray_v8 *v8, uint64_t script, int line, uint32_t limit);
 
