@@ -4,6 +4,7 @@ import test from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { isRoot, noderay, nodes, start, takeCore, tmp } from './lib.mjs';
 
 const lines = (text) => text.trim().split('\n').map((line) => JSON.parse(line));
@@ -25,12 +26,15 @@ test('every line of JSON begins with the pid', async (t) => {
 });
 
 test('a zombie is called one', async (t) => {
-	const child = spawn('/bin/bash', ['-c', '/bin/true & echo $!; exec sleep 100'], { stdio: ['ignore', 'pipe', 'inherit'] });
+	const child = spawn('/bin/bash', ['-c', 'sleep 0.2 & echo $!; exec sleep 100'], { stdio: ['ignore', 'pipe', 'inherit'] });
 	t.after(() => child.kill());
 	const pid = await new Promise((resolve) => child.stdout.once('data', (data) => resolve(Number(data))));
 	for (let i = 0; i < 100; i++) {
 		const { code, stderr } = await noderay(['stack', pid]);
-		if (i < 99 && !stderr.includes('zombie')) continue; // it may not have ended yet
+		if (i < 99 && !stderr.includes('zombie')) {
+			await setTimeout(50); // it has not ended yet
+			continue;
+		}
 		assert.equal(stderr, `noderay: ${pid}: has ended; only its parent has not taken note of it yet (zombie)\n`);
 		assert.equal(code, 1);
 		break;
