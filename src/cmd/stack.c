@@ -82,7 +82,9 @@ static void print_heading(const struct ray_stacks *s)
 			ray_text_add(&line, " ");
 		ray_text_add_safe(&line, args + i, strlen(args + i));
 	}
-	printf("%d: %s\n", ray_target_pid(t), line.length ? ray_text_get(&line) : ray_target_exe(t));
+	if (!line.length)
+		ray_text_add_safe(&line, ray_target_exe(t), strlen(ray_target_exe(t)));
+	printf("%d: %s\n", ray_target_pid(t), ray_text_get(&line));
 	if (s->js->blind)
 		printf("its executable is missing: addresses only");
 	else

@@ -100,7 +100,7 @@ static bool push_builtin(struct namer *n, const struct ray_raw_frame *raw, const
 	f.function = builtin_name(n, m, vaddr);
 	if (!f.function)
 		f.function = "(builtin)";
-	f.module = m ? m->path : NULL;
+	f.module = m ? safe(n, m->path) : NULL;
 	return push(n, f);
 }
 

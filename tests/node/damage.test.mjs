@@ -1,5 +1,5 @@
-// damage.test.mjs - cores of every node with random words overwritten in their heaps, stacks and code, and cut
-// anywhere: every verb ends by itself, with an exit code that is documented and with clean output.
+// damage.test.mjs - cores of every node with random words overwritten in their heaps, stacks and code, bytes in their
+// notes, and cut anywhere: every verb ends by itself, with an exit code that is documented and with clean output.
 // SPDX-License-Identifier: MIT
 //
 //   NODERAY_DAMAGE_ROUNDS=100   rounds per node (10)
@@ -12,7 +12,7 @@ import { binary, jsonLines, nodes, run, start, takeCore, tmp } from './lib.mjs';
 
 const rounds = Number(process.env.NODERAY_DAMAGE_ROUNDS ?? 10);
 const firstSeed = Number(process.env.NODERAY_DAMAGE_SEED ?? Date.now() % 1_000_000);
-const exitCodes = [0, 1, 5];
+const exitCodes = [0, 1, 4, 5]; // done, failed, not a node (its name is gone), unreadable
 const mostMemory = 300 * 1024; // KiB
 const sanitized = fs.readFileSync(binary).includes('__asan_init');
 
@@ -33,7 +33,7 @@ function randomness(seed) {
 	return { below: (n) => Math.floor(next() * n) };
 }
 
-/** The parts of the core file that hold anything: [offset, size], beginning with the first segment. */
+/** The parts of the core file that hold memory: [offset, size]. */
 function segments(core) {
 	const fd = fs.openSync(core);
 	const head = Buffer.alloc(64);
@@ -63,6 +63,13 @@ function pages(core) {
 	}
 	fs.closeSync(fd);
 	return found;
+}
+
+/** Changes bytes of the headers and notes, where the names of files are. */
+function damageNotes(fd, end, random) {
+	const count = 1 + random.below(30);
+	for (let i = 0; i < count; i++) fs.writeSync(fd, Buffer.from([random.below(256)]), 0, 1, 64 + random.below(end - 64));
+	return count;
 }
 
 /** Changes words: to anything, to small numbers, to other words of the core, by one bit. */
@@ -114,12 +121,14 @@ for (const node of nodes) {
 		const where = pages(core);
 		assert.ok(where.length > 500, `${where.length} pages`);
 		const size = fs.statSync(core).size;
+		const notes = Math.min(...segments(core).map(([offset]) => offset));
 		const copy = path.join(tmp(), 'core');
 		for (let round = 0; round < rounds; round++) {
 			const seed = firstSeed + round, random = randomness(seed);
 			await run('/bin/cp', ['--sparse=always', core, copy]);
 			const fd = fs.openSync(copy, 'r+');
 			let what = `node ${node.name}, NODERAY_DAMAGE_SEED=${seed}, ${damage(fd, where, random)} words`;
+			if (round % 3 === 2) what += `, ${damageNotes(fd, notes, random)} bytes of notes`;
 			if (round % 5 === 4) {
 				const left = random.below(size);
 				fs.ftruncateSync(fd, left);
