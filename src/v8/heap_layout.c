@@ -20,8 +20,12 @@ static const uint8_t spaces_12_0[] = { S(READ_ONLY),  S(NEW),	       S(OLD),		S(
 /* 11.x dropped the map space and moved the new space to the front. */
 static const uint8_t spaces_11_0[] = { S(READ_ONLY), S(NEW),   S(OLD),	      S(CODE),	      S(SHARED),
 				       S(NEW_LARGE), S(LARGE), S(CODE_LARGE), S(SHARED_LARGE) };
+/* 10.8 brought the shared spaces. */
 static const uint8_t spaces_10_8[] = { S(READ_ONLY), S(OLD),   S(CODE),	      S(MAP),	    S(SHARED),
 				       S(NEW),	     S(LARGE), S(CODE_LARGE), S(NEW_LARGE), S(SHARED_LARGE) };
+/* 10.3 to 10.7 (node 19.0 has the latter): the large spaces last. */
+static const uint8_t spaces_10_3[] = { S(READ_ONLY), S(OLD),   S(CODE),	      S(MAP),
+				       S(NEW),	     S(LARGE), S(CODE_LARGE), S(NEW_LARGE) };
 static const uint8_t spaces_9_0[] = { S(READ_ONLY), S(OLD),	   S(CODE),	 S(MAP),
 				      S(LARGE),	    S(CODE_LARGE), S(NEW_LARGE), S(NEW) };
 
@@ -54,7 +58,8 @@ const struct ray_v8_heap_layout ray_v8_heap_layouts[] = {
 	/* The bit moved somewhere between 11.3 and 11.8; nothing else did. */
 	{ RAY_V8(11, 4, 0), "11.4", PLAIN, .read_only_bit = 6, .large_bit = 7, .freed_bit = 13, SPACES(spaces_11_0) },
 	{ RAY_V8(11, 0, 0), "11.0", PLAIN, .read_only_bit = 6, .large_bit = 7, .freed_bit = 14, SPACES(spaces_11_0) },
-	{ RAY_V8(10, 3, 0), "10.3", PLAIN, .read_only_bit = 6, .large_bit = 7, .freed_bit = 14, SPACES(spaces_10_8) },
+	{ RAY_V8(10, 8, 0), "10.8", PLAIN, .read_only_bit = 6, .large_bit = 7, .freed_bit = 14, SPACES(spaces_10_8) },
+	{ RAY_V8(10, 3, 0), "10.3", PLAIN, .read_only_bit = 6, .large_bit = 7, .freed_bit = 14, SPACES(spaces_10_3) },
 	{ RAY_V8(10, 0, 0), "10.0", PLAIN, .read_only_bit = 20, .large_bit = 5, .freed_bit = 13, SPACES(spaces_9_0) },
 	{ RAY_V8(9, 0, 0), "9.0", PLAIN, .read_only_bit = 21, .large_bit = 5, .freed_bit = 13, SPACES(spaces_9_0) },
 };
