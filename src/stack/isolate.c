@@ -213,16 +213,20 @@ bool ray_isolate_read(struct ray_target *t, const struct ray_isolate_slot *slot,
 static bool count_once(struct ray_target *t, const struct ray_isolate_slot *slot, size_t *ret)
 {
 	ray_auto_memory struct ray_tls_thread *threads = NULL;
+	const struct ray_thread *known;
 	struct ray_error *err;
 	uint64_t isolate, first;
 	size_t count, workers = 0;
 
+	known = ray_target_threads(t, &count);
 	err = ray_tls_threads(t, &threads, &count);
 	if (err) {
 		ray_error_free(err);
 		return false;
 	}
 	for (size_t i = 0; i < count; i++) {
+		if (known[i].is_kernel)
+			continue;
 		if (!ray_isolate_read(t, slot, threads[i].pointer, &isolate))
 			return false;
 		if (!isolate)

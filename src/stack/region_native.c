@@ -85,7 +85,7 @@ struct ray_error *ray_survey_stacks(struct ray_survey *s)
 		bool is_main = s->threads[i].tid == ray_target_pid(s->t);
 
 		claim_stack(s, &s->threads[i], pointers[i].pointer, is_main);
-		missing += !is_main && !s->threads[i].has_registers && !pointers[i].pointer;
+		missing += !is_main && !s->threads[i].is_kernel && !s->threads[i].has_registers && !pointers[i].pointer;
 	}
 	if (missing)
 		ray_survey_note(s, "%zu of %zu thread stacks could not be told from other memory", missing,

@@ -23,7 +23,7 @@ struct suspect {
 	const struct rule *rule;
 };
 
-enum where { START, START_IS, START_FILE, CALLS, FRAME, OUTER, OUTER_LOCAL, KERNEL, COMM };
+enum where { START, START_IS, START_FILE, CALLS, FRAME, OUTER, OUTER_LOCAL, COMM };
 
 /* The first that fits decides. Symbols are matched in parts, since lambdas are mangled differently by gcc and clang,
  * and anonymous namespaces differently by version. */
@@ -67,7 +67,6 @@ static const struct rule rules[] = {
 	/* The pool hands a semaphore on its creator's stack to its threads; the platform's data is on the heap. */
 	{ OUTER_LOCAL, "uv_cond_wait", RAY_ROLE_POOL, "libuv pool worker" },
 	{ OUTER, "uv_cond_wait", RAY_ROLE_PLATFORM, "V8 platform worker" },
-	{ KERNEL, "iou-", RAY_ROLE_OTHER, "io_uring worker of the kernel" },
 	/* Names that node and libuv give their threads, from node 22 on. */
 	{ COMM, "V8Worker", RAY_ROLE_PLATFORM, "V8 platform worker" },
 	{ COMM, "node-V8Worker", RAY_ROLE_PLATFORM, "V8 platform worker" },
@@ -79,6 +78,7 @@ static const struct rule rules[] = {
 
 static const struct rule main_rule = { START, "", RAY_ROLE_MAIN, "main JS thread" };
 static const struct rule worker_rule = { START, "", RAY_ROLE_WORKER, "worker_threads worker" };
+static const struct rule kernel_rule = { START, "", RAY_ROLE_OTHER, "io_uring thread of the kernel" };
 static const struct rule other_rule = { START, "", RAY_ROLE_OTHER, "other thread" };
 
 static const char *const words[] = {
@@ -124,8 +124,6 @@ static bool fits(const struct rule *r, const struct suspect *s)
 		return !strcmp(s->outer, r->what);
 	case OUTER_LOCAL:
 		return s->argument_on_stack && !strcmp(s->outer, r->what);
-	case KERNEL:
-		return !s->thread->has_registers && !strncmp(s->thread->name, r->what, strlen(r->what));
 	case COMM:
 		return !strcmp(s->thread->name, r->what);
 	}
@@ -189,6 +187,8 @@ static bool is_on_main_stack(struct ray_target *t, const struct ray_thread *main
 
 static const struct rule *find_rule(const struct suspect *s)
 {
+	if (s->thread->is_kernel)
+		return &kernel_rule;
 	for (size_t i = 0; i < RAY_COUNT(rules); i++)
 		if (fits(&rules[i], s))
 			return &rules[i];

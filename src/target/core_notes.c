@@ -45,8 +45,10 @@ static struct ray_error *read_prstatus(struct ray_target *t, const struct note *
 	if (n->size < sizeof(s) || ray_bytes_read(c->bytes, n->offset, &s, sizeof(s)) != sizeof(s))
 		return NULL;
 	thread.tid = s.pr_pid;
-	thread.has_registers = true;
 	memcpy(&thread.registers, &s.pr_reg, sizeof(thread.registers));
+	thread.has_registers = true;
+	if (ray_thread_looks_kernel(&thread))
+		ray_thread_mark_kernel(&thread);
 	/* The thread that was ended comes first. */
 	if (!c->threads.n)
 		set_signal(t, s.pr_cursig);

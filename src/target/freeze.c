@@ -123,9 +123,13 @@ static struct ray_error *copy_stopped(struct ray_stop *stop, void *arg)
 		thread = find_thread(f->t, threads[i].tid);
 		if (!thread)
 			return &ray_enomem;
+		if (thread->is_kernel)
+			continue;
 		thread->note = threads[i].note;
 		thread->has_registers = threads[i].stopped &&
 					ray_stop_registers(stop, threads[i].tid, &thread->registers);
+		if (thread->has_registers && ray_thread_looks_kernel(thread)) /* it began just now */
+			ray_thread_mark_kernel(thread);
 		if (thread->has_registers)
 			copy_stack(f, thread->registers.rsp);
 	}
@@ -206,7 +210,7 @@ static struct ray_error *freeze_nonblocking(struct freeze *f)
 		struct ray_thread *thread = &f->t->threads.at[i];
 		int tries = TRIES;
 
-		if (f->t->only_tid && thread->tid != f->t->only_tid)
+		if (thread->is_kernel || (f->t->only_tid && thread->tid != f->t->only_tid))
 			continue;
 		while (tries-- && !try_sleeping(f, thread) && !try_running(f, thread))
 			;

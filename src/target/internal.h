@@ -72,6 +72,13 @@ bool ray_sample_thread(int tid, unsigned timeout_ms, struct user_regs_struct *re
 /* False when the stack cannot be read, or is no longer as the kernel made it. */
 bool ray_target_initial_stack(struct ray_target *t, struct ray_initial_stack *ret);
 
+/* The kernel starts its threads with neither; a program that jumped to nowhere still has a stack. */
+static inline bool ray_thread_looks_kernel(const struct ray_thread *thread)
+{
+	return !thread->registers.rip && !thread->registers.rsp;
+}
+void ray_thread_mark_kernel(struct ray_thread *thread);
+
 /* Adds one sentence to the target's warnings. */
 void ray_target_warn(struct ray_target *t, const char *fmt, ...) RAY_PRINTF(2, 3);
 

@@ -81,10 +81,12 @@ static struct ray_error *process_load_maps(struct ray_target *t)
 	return NULL;
 }
 
-/* comm may hold anything, ')' too: the state follows the last ')'. */
+/* comm may hold anything, ')' too: the state follows the last ')', the flags six numbers later. */
 static bool read_thread(struct ray_target *t, int tid, struct ray_thread *ret)
 {
+	enum { PF_IO_WORKER = 0x10 };
 	char path[64], stat[512], *open, *close;
+	unsigned flags = 0;
 	ssize_t n;
 	size_t length;
 	ray_auto_fd int fd = -1;
@@ -102,6 +104,8 @@ static bool read_thread(struct ray_target *t, int tid, struct ray_thread *ret)
 	memset(ret, 0, sizeof(*ret));
 	ret->tid = tid;
 	ret->state = close[2];
+	if (sscanf(close + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) == 1 && flags & PF_IO_WORKER)
+		ray_thread_mark_kernel(ret);
 	length = (size_t)(close - open - 1);
 	if (length >= sizeof(ret->name))
 		length = sizeof(ret->name) - 1;

@@ -246,6 +246,13 @@ uint64_t ray_target_dumped(struct ray_target *t, uint64_t start, uint64_t end)
 	return t->ops->dumped ? t->ops->dumped(t, start, end) : end - start;
 }
 
+void ray_thread_mark_kernel(struct ray_thread *thread)
+{
+	thread->is_kernel = true;
+	thread->has_registers = false;
+	thread->note = "a thread of the kernel for io_uring: it runs no code of the program";
+}
+
 void ray_target_warn(struct ray_target *t, const char *fmt, ...)
 {
 	ray_auto_memory char *text = NULL;

@@ -46,7 +46,8 @@ struct ray_thread {
 	int tid;
 	char name[32];	    /* comm; "" when not known */
 	char state;	    /* as in /proc: R S D T t Z; '?' in a core */
-	bool has_registers; /* after freeze; always in a core */
+	bool is_kernel;	    /* the kernel's own, for io_uring: runs none of the program's code, has no stack in it */
+	bool has_registers; /* after freeze; in a core of all but the kernel's */
 	bool only_pc_sp;    /* nonblocking: of the registers only rip and rsp are known */
 	bool torn;	    /* nonblocking: it ran on while its stack was copied */
 	struct user_regs_struct registers;

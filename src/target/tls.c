@@ -128,12 +128,13 @@ static void walk_musl_ring(struct ray_target *t, struct ray_tls_thread *threads,
 	}
 }
 
-static void search_missing(struct ray_target *t, struct ray_tls_thread *threads, size_t count)
+static void search_missing(struct ray_target *t, const struct ray_thread *known, struct ray_tls_thread *threads,
+			   size_t count)
 {
 	uint64_t sp, found;
 
 	for (size_t i = 0; i < count; i++) {
-		if (threads[i].pointer)
+		if (threads[i].pointer || known[i].is_kernel)
 			continue;
 		sp = waiting_sp(t, threads[i].tid);
 		found = sp ? above_stack(t, sp) : 0;
@@ -159,6 +160,8 @@ struct ray_error *ray_tls_threads(struct ray_target *t, struct ray_tls_thread **
 		return &ray_enomem;
 	for (i = 0; i < count; i++) {
 		out[i].tid = threads[i].tid;
+		if (threads[i].is_kernel)
+			continue;
 		if (threads[i].has_registers)
 			out[i].pointer = threads[i].registers.fs_base;
 		if (!out[i].pointer && ray_target_kind(t) == RAY_TARGET_PROCESS)
@@ -166,7 +169,7 @@ struct ray_error *ray_tls_threads(struct ray_target *t, struct ray_tls_thread **
 		missing += !out[i].pointer;
 	}
 	if (missing && ray_target_kind(t) == RAY_TARGET_PROCESS)
-		search_missing(t, out, count);
+		search_missing(t, threads, out, count);
 	*count_ret = count;
 	*ret = ray_take(out);
 	return NULL;

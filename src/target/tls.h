@@ -13,7 +13,7 @@
 
 struct ray_tls_thread {
 	int tid;
-	uint64_t pointer; /* 0 if it could not be told */
+	uint64_t pointer; /* 0 if it could not be told, and of the kernel's own threads */
 };
 
 /* One for each of ray_target_threads(), in that order. *ret is the caller's to free. */

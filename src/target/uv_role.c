@@ -11,6 +11,7 @@
 
 #include "elf/elf.h"
 #include "target/proc.h"
+#include "target/tls.h"
 #include "target/uv.h"
 #include "target/uv_layout.h"
 
@@ -56,6 +57,35 @@ static bool is_in_stack(struct ray_target *t, const struct where *w, const struc
 	return m && loop->address >= w->sp && loop->address < m->end;
 }
 
+/* The thread whose stack holds the loop: the next descriptor above it in the same mapping. For threads that run,
+ * of which the kernel does not tell where they are. */
+static int owner_of(struct ray_target *t, const struct ray_uv_loop *loop, const struct ray_tls_thread *threads,
+		    size_t count)
+{
+	const struct ray_map *m = ray_target_find_map(t, loop->address);
+	uint64_t nearest = m ? m->end : 0;
+	int tid = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (threads[i].pointer <= loop->address || threads[i].pointer >= nearest)
+			continue;
+		nearest = threads[i].pointer;
+		tid = threads[i].tid;
+	}
+	return tid;
+}
+
+static void find_owners(struct ray_target *t, struct ray_uv *uv)
+{
+	ray_auto_memory struct ray_tls_thread *threads = NULL;
+	size_t n = 0;
+
+	ray_error_free(ray_tls_threads(t, &threads, &n));
+	for (size_t k = 0; k < uv->n; k++)
+		if (!uv->loops[k].tid)
+			uv->loops[k].tid = owner_of(t, &uv->loops[k], threads, n);
+}
+
 static void find_threads(struct ray_target *t, struct ray_uv *uv)
 {
 	const struct ray_thread *threads;
@@ -69,6 +99,7 @@ static void find_threads(struct ray_target *t, struct ray_uv *uv)
 			if (!uv->loops[k].tid && (waits_on(&w, &uv->loops[k]) || is_in_stack(t, &w, &uv->loops[k])))
 				uv->loops[k].tid = threads[i].tid;
 	}
+	find_owners(t, uv);
 }
 
 /* What a callback's (mangled) name holds -> the role. */

@@ -200,10 +200,11 @@ test('connections that wait, bytes that wait', async (t) => {
 			const block = new Int32Array(new SharedArrayBuffer(4));
 			setTimeout(() => {
 				for (let i = 0; i < 3; i++) net.connect(server.address().port, '127.0.0.1');
-				setTimeout(() => {
+				// Right after the connects, which are due first: the loop must not come to accept them.
+				process.nextTick(() => {
 					require('fs').writeSync(1, JSON.stringify({ port: server.address().port }) + '\\n');
 					Atomics.wait(block, 0, 0);
-				}, 0);
+				});
 			}, 300);
 		}).listen(0, '127.0.0.1', () => net.connect(server.address().port, '127.0.0.1'));
 		let n = 0;
@@ -216,6 +217,18 @@ test('connections that wait, bytes that wait', async (t) => {
 	assert.ok(full, 'the kernel holds what the other side does not read');
 	assert.match(full.use, /^tcp connection, \d+M to write$/);
 	assert.ok(list.some((f) => f.socket?.recv_queue > 10000));
+});
+
+test('loops of workers that are busy have the number of their worker', async (t) => {
+	const code = `
+		const { Worker, isMainThread } = require('worker_threads');
+		if (!isMainThread) for (;;);
+		let online = 0;
+		for (let i = 0; i < 2; i++) new Worker(__filename).on('online', () => { if (++online === 2) console.log('{}'); });
+		setInterval(() => {}, 1000);`;
+	const target = await start(t, node(22), { code });
+	const loops = [...(await files(target.pid)).values()].filter((f) => f.use === 'epoll').map((f) => f.loop_role);
+	for (const loop of ['main', 'worker 1', 'worker 2']) assert.ok(loops.includes(loop), `${loop} is not among ${loops}`);
 });
 
 test('two thousand sockets, each with address and use', async (t) => {

@@ -3,7 +3,7 @@ import test, { after } from 'node:test';
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
-import { nodes, start, noderay, takeCore, jsonLines, tmp, isRoot } from './lib.mjs';
+import { node as nodeOf, nodes, start, noderay, takeCore, jsonLines, tmp, isRoot } from './lib.mjs';
 
 const targets = [];
 after(async () => {
@@ -20,6 +20,12 @@ async function stacks(what, options) {
 	const { code, stdout, stderr } = await noderay(['stack', '--json', what], options);
 	assert.equal(code, 0, stderr);
 	return jsonLines(stdout);
+}
+
+/** Whether this release of node keeps the name that a worker is given. */
+function keepsNames({ version, major }) {
+	const minor = Number(version.split('.')[1]);
+	return major >= 20 || (major === 19 && minor >= 8) || (major === 18 && minor >= 16);
 }
 
 const names = (thread) => thread.frames.map((f) => f.function);
@@ -39,7 +45,7 @@ function check(threads, { pid, ready, node }) {
 	for (const [kind, within] of [['busy', 'busy'], ['wait', 'wait'], ['vm', 'spinInVm']])
 		assert.ok(names(workers.get(ready.ids[kind])).includes(within), `worker ${kind} runs ${within}`);
 	for (const [kind, id] of Object.entries(ready.ids)) {
-		const name = node.major > 16 ? ` (the ${kind} one)` : '';
+		const name = keepsNames(node) ? ` (the ${kind} one)` : '';
 		assert.equal(workers.get(id).role_text, `worker_threads worker ${id}${name}`);
 	}
 }
@@ -89,3 +95,27 @@ for (const node of [nodes[0], nodes.filter((n) => n.name !== 'debian').at(-1)]) 
 		await target.stop();
 	});
 }
+
+// libuv 1.45 to 1.48 asks for them: when told to, in node 20.3, 20.9 and others unasked.
+test('threads that the kernel runs for io_uring are called so and get no role of node', async (t) => {
+	const code = `
+		const { Worker, isMainThread } = require('worker_threads');
+		const ready = () => require('fs').stat(__filename, () => console.log('{}'));
+		if (isMainThread) new Worker(__filename).on('online', ready);
+		setInterval(() => {}, 1000);`;
+	const target = await begin(nodeOf(20), { program: { code }, flags: [], env: { UV_USE_IO_URING: '1' } });
+	const alive = await stacks(target.pid);
+	const kernels = (threads) => threads.filter((thread) => thread.thread.startsWith('iou-'));
+	if (!kernels(alive).length) return t.skip('this kernel does not let node use io_uring');
+	const dead = await stacks(await takeCore(target));
+	for (const threads of [alive, dead]) {
+		for (const { role, role_text, frames, worker } of kernels(threads))
+			assert.deepEqual({ role, role_text, frames, worker }, { role: 'other', role_text: 'io_uring thread of the kernel', frames: [], worker: null });
+		assert.deepEqual(threads.filter((thread) => thread.role === 'worker').map((thread) => thread.worker), [1]);
+	}
+	assert.deepEqual(roles(dead), roles(alive));
+	assert.doesNotMatch((await noderay(['maps', '--summary', target.pid])).stderr, /stacks could not be told/);
+	const row = jsonLines((await noderay(['ps', '--json'])).stdout).find((r) => r.pid === target.pid);
+	assert.equal(row.workers, 1);
+	await target.stop();
+});
