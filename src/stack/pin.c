@@ -3,8 +3,10 @@
  *
  * A closure that is young when the target is stopped may be moved or gone a millisecond later. So every word on
  * a stack that looks like a heap object is followed: the object, its SharedFunctionInfo if it has one where a
- * function has it, and what that leads to. Three rounds, each a few system calls; guesses that are none cost a
- * copied block and do no harm. */
+ * function has it, and what that leads to. An object tells its type by its map, so maps are kept too. While a
+ * collection moves objects, the address of the new copy stands in the map's place: then the copy is kept, which
+ * the next collection may move again. A few rounds, each a few system calls; guesses that are none cost a copied
+ * block and do no harm. */
 #include "stack/pin.h"
 
 #include <string.h>
@@ -60,6 +62,35 @@ static void add_fields(struct ray_js *js, const struct ranges *from, const enum 
 	}
 }
 
+/* What stands in place of the map of each: the map, or where the object is now. Words that were no objects lead
+ * anywhere: only mapped memory is worth a try. */
+static void add_maps(struct ray_js *js, const struct ranges *from, struct ranges *to)
+{
+	uint64_t word;
+
+	for (size_t i = 0; i < from->list.n; i++) {
+		if (!ray_v8_word(&js->v8, from->list.at[i].start + 1, 0, &word))
+			continue;
+		word |= 1; /* a forwarding address has no tag */
+		if (word > 1 && ray_target_find_map(js->target, word - 1))
+			add(to, word, OBJECT);
+	}
+}
+
+/* Keeps what tells the types of the objects: at the most a moved copy, its map, and the map of maps. */
+static void pin_types(struct ray_target *t, struct ray_js *js, const struct ranges *objects)
+{
+	enum { STEPS = 3 };
+	struct ranges steps[STEPS] = { 0 };
+
+	for (size_t i = 0; i < STEPS; i++) {
+		add_maps(js, i ? &steps[i - 1] : objects, &steps[i]);
+		ray_target_pin(t, steps[i].list.at, steps[i].list.n);
+	}
+	for (size_t i = 0; i < STEPS; i++)
+		ray_vec_free(&steps[i].list);
+}
+
 void ray_pin_objects(struct ray_target *t, void *arg)
 {
 	static const enum ray_v8_field of_function[] = { RAY_V8_JSFUNCTION_SHARED };
@@ -77,6 +108,7 @@ void ray_pin_objects(struct ray_target *t, void *arg)
 			add_stack_words(t, threads[i].registers.rsp & ~7ull, &objects);
 	}
 	ray_target_pin(t, objects.list.at, objects.list.n);
+	pin_types(t, js, &objects);
 	add_fields(js, &objects, of_function, RAY_COUNT(of_function), &shared);
 	ray_target_pin(t, shared.list.at, shared.list.n);
 	add_fields(js, &shared, of_shared, RAY_COUNT(of_shared), &rest);
