@@ -97,18 +97,21 @@ static void print_heading(const struct ray_stacks *s)
 
 static void report(const struct ray_stacks *s, bool nonblocking)
 {
-	size_t unnamed = 0, no_symbol = 0, torn = 0, guessed = 0;
+	size_t unnamed = 0, no_symbol = 0, torn = 0, guessed = 0, ended = 0;
 
 	for (size_t i = 0; i < s->count; i++) {
 		unnamed += s->at[i].unnamed;
 		no_symbol += s->at[i].no_symbol;
 		torn += s->at[i].thread->torn;
+		ended += s->at[i].ended;
 		guessed += s->at[i].guessed_fp;
 	}
 	if (s->js->why && !s->js->blind)
 		fprintf(stderr, "noderay: JavaScript cannot be named: %s\n", s->js->why);
 	if (unnamed)
 		fprintf(stderr, "noderay: %zu frames of JavaScript or V8 could not be named\n", unnamed);
+	if (ended)
+		fprintf(stderr, "noderay: %zu threads ended after the pause: names and lines may be missing\n", ended);
 	if (no_symbol)
 		fprintf(stderr, "noderay: %zu native frames have no symbol%s\n", no_symbol,
 			s->js->node.stripped ? " (this node is stripped)" : "");

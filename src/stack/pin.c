@@ -13,6 +13,7 @@
 
 enum {
 	OBJECT = 64,	       /* bytes of an object that are kept */
+	NAMES = 4 * OBJECT,    /* of a ScopeInfo or a string */
 	MAX_WORDS = 1 << 17,   /* of one stack: 1 MiB */
 	MAX_RANGES = 1 << 14,  /* per round */
 };
@@ -57,7 +58,7 @@ static void add_fields(struct ray_js *js, const struct ranges *from, const enum 
 	for (size_t i = 0; i < from->list.n; i++) {
 		for (size_t k = 0; k < count; k++) {
 			if (ray_v8_field(&js->v8, from->list.at[i].start + 1, fields[k], &value))
-				add(to, value, fields[k] == RAY_V8_SFI_NAME ? 4 * OBJECT : OBJECT);
+				add(to, value, fields[k] == RAY_V8_SFI_NAME ? NAMES : OBJECT);
 		}
 	}
 }
@@ -91,11 +92,27 @@ static void pin_types(struct ray_target *t, struct ray_js *js, const struct rang
 		ray_vec_free(&steps[i].list);
 }
 
+/* Every object in the first bytes of these: names of functions stand somewhere in their ScopeInfo. */
+static void add_contents(struct ray_js *js, const struct ranges *from, struct ranges *to)
+{
+	uint64_t words[NAMES / 8];
+
+	for (size_t i = 0; i < from->list.n; i++) {
+		const struct ray_range *r = &from->list.at[i];
+		size_t n = r->size == NAMES ? ray_target_read(js->target, r->start, words, sizeof(words)) / 8 : 0;
+
+		for (size_t k = 1; k < n; k++)
+			if (ray_target_find_map(js->target, words[k]))
+				add(to, words[k], OBJECT);
+	}
+}
+
 void ray_pin_objects(struct ray_target *t, void *arg)
 {
 	static const enum ray_v8_field of_function[] = { RAY_V8_JSFUNCTION_SHARED };
 	static const enum ray_v8_field of_shared[] = { RAY_V8_SFI_NAME, RAY_V8_SFI_SCRIPT, RAY_V8_SFI_DATA };
-	struct ranges objects = { 0 }, shared = { 0 }, rest = { 0 };
+	static const enum ray_v8_field of_script[] = { RAY_V8_SCRIPT_NAME };
+	struct ranges objects = { 0 }, shared = { 0 }, rest = { 0 }, names = { 0 };
 	const struct ray_thread *threads;
 	struct ray_js *js = arg;
 	size_t count;
@@ -113,6 +130,10 @@ void ray_pin_objects(struct ray_target *t, void *arg)
 	ray_target_pin(t, shared.list.at, shared.list.n);
 	add_fields(js, &shared, of_shared, RAY_COUNT(of_shared), &rest);
 	ray_target_pin(t, rest.list.at, rest.list.n);
+	add_fields(js, &rest, of_script, RAY_COUNT(of_script), &names);
+	add_contents(js, &rest, &names);
+	ray_target_pin(t, names.list.at, names.list.n);
+	ray_vec_free(&names.list);
 	ray_vec_free(&objects.list);
 	ray_vec_free(&shared.list);
 	ray_vec_free(&rest.list);

@@ -61,6 +61,17 @@ static struct ray_error *find_roles(struct ray_stacks *s)
 	return err;
 }
 
+/* Naming reads the heap while the target runs on; that of a worker goes with its thread. */
+static bool has_ended(struct ray_target *t, const struct ray_thread *thread)
+{
+	char path[64];
+
+	if (ray_target_kind(t) != RAY_TARGET_PROCESS)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d", ray_target_pid(t), thread->tid);
+	return access(path, F_OK) != 0;
+}
+
 static struct ray_error *take_all(struct ray_stacks *s, struct ray_target *t)
 {
 	const struct ray_thread *threads;
@@ -75,6 +86,7 @@ static struct ray_error *take_all(struct ray_stacks *s, struct ray_target *t)
 		s->at[i].wanted = is_wanted(t, &threads[i]);
 		if (s->at[i].wanted)
 			err = take_one(s, &threads[i], &s->at[i]);
+		s->at[i].ended = s->at[i].wanted && has_ended(t, &threads[i]);
 	}
 	return err ? err : find_roles(s);
 }

@@ -44,10 +44,24 @@ static bool scope_tail(struct ray_v8 *v8, uint64_t scope, int64_t *ret)
 	return true;
 }
 
-/* The function's name, or the inferred one: the first string that is not empty. */
+/* How many of the slots behind the locals have to do with names. */
+static int scope_name_slots(struct ray_v8 *v8, uint64_t scope)
+{
+	uint64_t flags;
+
+	if (!scope_slot(v8, scope, 0, &flags) || !ray_v8_is_smi(flags))
+		return 0;
+	flags = (uint32_t)ray_v8_smi(flags);
+	return (flags & SCOPE_HAS_SAVED_CLASS ? 1 : 0) + (flags & SCOPE_FUNCTION_VARIABLE ? 2 : 0) +
+	       (flags & SCOPE_HAS_INFERRED_NAME ? 1 : 0);
+}
+
+/* The function's name, or the inferred one: the first string that is not empty. NULL, and not "", where there is
+ * a name that cannot be read. */
 static const char *scope_name(struct ray_v8 *v8, uint64_t scope)
 {
-	const char *name;
+	int slots = scope_name_slots(v8, scope);
+	const char *name, *none = "";
 	uint64_t value;
 	int64_t tail;
 
@@ -61,13 +75,15 @@ static const char *scope_name(struct ray_v8 *v8, uint64_t scope)
 		if (!ray_v8_is_string(v8, value)) {
 			if (ray_v8_is(v8, value, RAY_V8_TYPE_SCOPE_INFO))
 				break; /* the outer scope: the names are behind us */
+			if (i < slots && ray_v8_type(v8, value) < 0)
+				none = NULL;
 			continue;
 		}
 		name = ray_v8_string_text(v8, value, NAME_LIMIT);
 		if (!name || name[0])
 			return name;
 	}
-	return "";
+	return none;
 }
 
 const char *ray_v8_shared_name(struct ray_v8 *v8, uint64_t shared)
@@ -117,16 +133,13 @@ static bool is_range(uint64_t start, uint64_t end)
 /* Newer V8 keeps start and end before the locals (then there are five fixed slots), older behind the names. */
 static bool scope_range(struct ray_v8 *v8, uint64_t scope, uint64_t *start, uint64_t *end)
 {
-	uint64_t flags;
 	int64_t tail;
 
 	if (ray_v8_get(v8->layout, RAY_V8_SCOPE_IDX_FIRST_VARS) >= 5)
 		return scope_slot(v8, scope, 3, start) && scope_slot(v8, scope, 4, end);
-	if (!scope_tail(v8, scope, &tail) || !scope_slot(v8, scope, 0, &flags) || !ray_v8_is_smi(flags))
+	if (!scope_tail(v8, scope, &tail))
 		return false;
-	flags = (uint32_t)ray_v8_smi(flags);
-	tail += (flags & SCOPE_HAS_SAVED_CLASS ? 1 : 0) + (flags & SCOPE_FUNCTION_VARIABLE ? 2 : 0) +
-		(flags & SCOPE_HAS_INFERRED_NAME ? 1 : 0);
+	tail += scope_name_slots(v8, scope);
 	return scope_slot(v8, scope, tail, start) && scope_slot(v8, scope, tail + 1, end);
 }
 

@@ -62,6 +62,16 @@ static void names_beyond_the_outer_scope_are_not_taken(void **state)
 	assert_string_equal(name_of(h, scope), "");
 }
 
+static void a_name_that_cannot_be_read_is_not_taken_for_none(void **state)
+{
+	const uint64_t gone = 0x7000000000000001;
+	struct fake_heap *h = *state;
+
+	assert_null(name_of(h, fake_scope(h, 2, gone, 0, 0, 9)));
+	assert_null(name_of(h, fake_scope(h, 2, 0, gone, 0, 9)));
+	assert_string_equal(name_of(h, fake_scope(h, 2, gone, fake_one(h, "exports.run"), 0, 9)), "exports.run");
+}
+
 static void damaged_scopes_have_no_name(void **state)
 {
 	static const int32_t counts[] = { -1, INT32_MIN, INT32_MAX, 1 << 19 };
@@ -278,6 +288,7 @@ int main(void)
 		fake_test(a_name_is_found_behind_any_number_of_locals),
 		fake_test(an_empty_name_gives_way_to_the_inferred_one),
 		fake_test(names_beyond_the_outer_scope_are_not_taken),
+		fake_test(a_name_that_cannot_be_read_is_not_taken_for_none),
 		fake_test(damaged_scopes_have_no_name),
 		fake_test(fast_properties_lie_in_three_places),
 		fake_test(dictionary_properties_are_found),
