@@ -85,7 +85,8 @@ function tellsEverything(seen, target) {
 	assert.equal(seen.summary.damaged_pages, 0);
 }
 
-const tidsOf = (pid) => fs.readdirSync(`/proc/${pid}/task`).map(Number).sort();
+const isKernels = (pid, tid) => fs.readFileSync(`/proc/${pid}/task/${tid}/comm`, 'utf8').startsWith('iou-'); // io_uring
+const tidsOf = (pid) => fs.readdirSync(`/proc/${pid}/task`).map(Number).filter((tid) => !isKernels(pid, tid)).sort();
 
 /** A target that ends with the test, however that ends. */
 async function begin(t, ...what) {
