@@ -238,10 +238,9 @@ struct ray_error *ray_target_freeze(struct ray_target *t, const struct ray_freez
 		return NULL;
 	}
 	err = ray_target_refresh(t);
-	if (err)
-		return err;
-	if (!ensure_pins(t))
+	if (!err && !ensure_pins(t))
 		return &ray_enomem;
-	err = options->nonblocking ? freeze_nonblocking(&f) : freeze_stopped(&f);
+	if (!err)
+		err = options->nonblocking ? freeze_nonblocking(&f) : freeze_stopped(&f);
 	return ray_error_wrap(err, "%s", t->name);
 }

@@ -53,7 +53,7 @@ static struct ray_error *read_threads(struct gcore *g)
 	struct ray_error *err = ray_target_refresh(g->t);
 
 	if (err)
-		return err;
+		return ray_error_wrap(err, "%d", g->pid);
 	threads = ray_target_threads(g->t, &g->known_count);
 	g->known = calloc(g->known_count + 1, sizeof(*g->known));
 	if (!g->known)
@@ -108,7 +108,7 @@ struct ray_error *ray_gcore_read_maps(struct gcore *g)
 	g->t->maps.n = 0;
 	err = g->t->ops->load_maps(g->t);
 	if (err)
-		return err;
+		return ray_error_wrap(err, "%d", g->pid);
 	g->maps.n = 0;
 	for (size_t i = 0; i < g->t->maps.n; i++) {
 		const struct ray_map *map = &g->t->maps.at[i];

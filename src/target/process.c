@@ -61,6 +61,25 @@ static bool parse_map(struct ray_target *t, char *line, struct ray_map *m)
 	return m->path != NULL;
 }
 
+/* A process that ends has no memory for a moment, a zombie none for longer, a thread of the kernel never any. */
+static struct ray_error *no_memory(struct ray_target *t)
+{
+	enum { PF_KTHREAD = 0x00200000 };
+	ray_auto_memory char *stat = NULL;
+	unsigned flags = 0;
+	const char *rest;
+	char state = 'X';
+	size_t size;
+
+	ray_error_free(ray_process_file(t, "stat", &stat, &size));
+	rest = stat ? strrchr(stat, ')') : NULL;
+	if (rest && sscanf(rest, ") %c %*d %*d %*d %*d %*d %u", &state, &flags) == 2 && (flags & PF_KTHREAD))
+		return ray_error_new(RAY_NOT_NODE, "is a thread of the kernel");
+	if (state == 'Z')
+		return ray_error_new(RAY_FAILED, "has ended; only its parent has not taken note of it yet (zombie)");
+	return ray_error_new(RAY_FAILED, rest ? "has just ended" : "no such process");
+}
+
 static struct ray_error *process_load_maps(struct ray_target *t)
 {
 	ray_auto_memory char *text = NULL;
@@ -70,6 +89,10 @@ static struct ray_error *process_load_maps(struct ray_target *t)
 	char *line, *save = NULL;
 
 	err = ray_process_file(t, "maps", &text, &size);
+	if (err && ray_error_code(err) != RAY_DENIED) {
+		ray_error_free(err);
+		return no_memory(t);
+	}
 	if (err)
 		return err;
 	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
@@ -77,7 +100,7 @@ static struct ray_error *process_load_maps(struct ray_target *t)
 			return &ray_enomem;
 	}
 	if (!t->maps.n)
-		return ray_error_new(RAY_NOT_NODE, "has no memory: it is a kernel thread or has just exited");
+		return no_memory(t);
 	return NULL;
 }
 
@@ -280,23 +303,14 @@ static void resolve_thread_id(struct ray_target *t)
 	}
 }
 
-/* There is no memory to open, or not for us. */
 static struct ray_error *cannot_open_memory(struct ray_target *t, int errnum)
 {
-	ray_auto_memory char *status = NULL;
 	char what[64];
-	size_t size;
 
-	if (errnum == EACCES || errnum == EPERM) {
-		snprintf(what, sizeof(what), "cannot read the memory of process %d", t->pid);
-		return ray_stop_denied(t->pid, errnum, what);
-	}
-	ray_error_free(ray_process_file(t, "status", &status, &size));
-	if (status && strstr(status, "\nState:\tZ"))
-		return ray_error_new(RAY_FAILED, "has ended; only its parent has not taken note of it yet (zombie)");
-	if (status && !strstr(status, "\nVmSize:"))
-		return ray_error_new(RAY_NOT_NODE, "is a thread of the kernel");
-	return ray_error_new(RAY_FAILED, "no such process");
+	if (errnum != EACCES && errnum != EPERM)
+		return no_memory(t);
+	snprintf(what, sizeof(what), "cannot read the memory of process %d", t->pid);
+	return ray_stop_denied(t->pid, errnum, what);
 }
 
 struct ray_error *ray_process_init(struct ray_target *t, int pid)
