@@ -6,10 +6,12 @@
  * function has it, and what that leads to. An object tells its type by its map, so maps are kept too. While a
  * collection moves objects, the address of the new copy stands in the map's place: then the copy is kept, which
  * the next collection may move again. A few rounds, each a few system calls; guesses that are none cost a copied
- * block and do no harm. */
+ * block and do no harm. What this does not reach is left to a rehearsal. */
 #include "stack/pin.h"
 
 #include <string.h>
+
+#include "stack/rehearse.h"
 
 enum {
 	OBJECT = 64,	       /* bytes of an object that are kept */
@@ -137,4 +139,5 @@ void ray_pin_objects(struct ray_target *t, void *arg)
 	ray_vec_free(&objects.list);
 	ray_vec_free(&shared.list);
 	ray_vec_free(&rest.list);
+	ray_rehearse(js, threads, count);
 }

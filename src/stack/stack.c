@@ -107,6 +107,7 @@ struct ray_error *ray_stacks_take(struct ray_target *t, bool nonblocking, struct
 {
 	ray_auto(ray_stacks, s) = calloc(1, sizeof(*s));
 	struct ray_freeze_options freeze = { .nonblocking = nonblocking, .while_stopped = ray_pin_objects };
+	struct ray_symbol unused;
 	struct ray_error *err;
 
 	if (!s)
@@ -118,6 +119,8 @@ struct ray_error *ray_stacks_take(struct ray_target *t, bool nonblocking, struct
 	err = open_js(t, &s->js);
 	if (err)
 		return err;
+	if (s->js->node.module)
+		ray_elf_symbol_at(s->js->node.module->elf, 0, &unused);
 	freeze.arg = s->js;
 	err = ray_target_freeze(t, &freeze, &s->report);
 	if (!err)

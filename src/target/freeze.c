@@ -65,6 +65,11 @@ void ray_target_pin(struct ray_target *t, const struct ray_range *ranges, size_t
 	ray_vec_free(&into);
 }
 
+void ray_target_keep(struct ray_target *t, bool on)
+{
+	t->keeping = on && t->kind == RAY_TARGET_PROCESS;
+}
+
 /* The part of the stack that is in use: from the red zone below sp to the end of its mapping. */
 static struct ray_range stack_range(struct freeze *f, uint64_t sp)
 {

@@ -51,6 +51,7 @@ struct ray_target {
 	RAY_VEC(struct module_entry *) modules;
 	RAY_VEC(const char *) warnings; /* NULL-ended by target.c when asked for */
 	struct ray_pins *pins;		/* NULL until something was pinned */
+	bool keeping;			/* every small read is pinned */
 	void *data;			/* the kind's own */
 };
 

@@ -143,21 +143,32 @@ static size_t from_ranges(const struct ray_pins *p, uint64_t address, void *buff
 	return 0;
 }
 
+static const struct block *live_block(const struct ray_pins *p, uint64_t address)
+{
+	const struct block *b = find_block(p, address);
+
+	return b && !b->dropped ? b : NULL;
+}
+
 size_t ray_pins_read(const struct ray_pins *p, uint64_t address, void *buffer, size_t size, size_t *gap_ret)
 {
-	size_t gap = size, done, in_block = (size_t)(address % RAY_PIN_BLOCK);
+	size_t gap = size, done, in_block = (size_t)(address % RAY_PIN_BLOCK), free_run;
 	const struct block *b;
 
 	done = from_ranges(p, address, buffer, size, &gap);
 	if (done)
 		return done;
-	if (gap > RAY_PIN_BLOCK - in_block && p->blocks.n)
-		gap = RAY_PIN_BLOCK - in_block;
-	b = find_block(p, address - in_block);
-	if (!b || b->dropped) {
-		*gap_ret = gap;
-		return 0;
+	b = live_block(p, address - in_block);
+	if (b) {
+		if (gap > RAY_PIN_BLOCK - in_block)
+			gap = RAY_PIN_BLOCK - in_block;
+		memcpy(buffer, b->bytes + in_block, gap);
+		return gap;
 	}
-	memcpy(buffer, b->bytes + in_block, gap);
-	return gap;
+	/* As far as no block is pinned, one read will do. */
+	free_run = RAY_PIN_BLOCK - in_block;
+	while (free_run < gap && !live_block(p, address + free_run))
+		free_run += RAY_PIN_BLOCK;
+	*gap_ret = free_run < gap ? free_run : gap;
+	return 0;
 }

@@ -11,6 +11,8 @@
 
 #include "target/internal.h"
 
+enum { MAX_KEPT = 4096 };
+
 /* Reads the digits at *p as a positive int; false if there are none or they do not fit. */
 static bool parse_id(const char **p, int *ret)
 {
@@ -200,6 +202,8 @@ size_t ray_target_read(struct ray_target *t, uint64_t address, void *buffer, siz
 
 	if (size > UINT64_MAX - address)
 		size = (size_t)(UINT64_MAX - address);
+	if (t->keeping && size <= MAX_KEPT)
+		ray_target_pin(t, &(struct ray_range){ address, size }, 1);
 	if (!t->pins)
 		return t->ops->read(t, address, buffer, size);
 	while (done < size) {

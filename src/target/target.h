@@ -137,5 +137,8 @@ struct ray_range {
 /* Copies ranges now (one system call for about a thousand of them); later reads are served from
  * the copy. Ranges that cannot be read are left out. */
 void ray_target_pin(struct ray_target *t, const struct ray_range *ranges, size_t count);
+/* While on, every small read is pinned as well: what is read once while the target is stopped can be read again
+ * after it runs on. */
+void ray_target_keep(struct ray_target *t, bool on);
 
 #endif

@@ -6,7 +6,6 @@
 
 enum {
 	NAME_LIMIT = 256,   /* UTF-16 units of a name that are shown */
-	INLINE_LOCALS = 75, /* scopes with that many context locals keep their names in a hash table */
 	TAIL_SLOTS = 8,	    /* slots behind the locals that can hold the name */
 	MAX_BACK_POINTERS = 2000,
 };
@@ -40,7 +39,7 @@ static bool scope_tail(struct ray_v8 *v8, uint64_t scope, int64_t *ret)
 	n = ray_v8_smi(locals);
 	if (n < 0 || n > 1 << 20)
 		return false;
-	*ret = n < INLINE_LOCALS ? first + 2 * (int64_t)n : first + 1 + n;
+	*ret = n < ray_v8_get(v8->layout, RAY_V8_SCOPE_INLINE_LOCALS) ? first + 2 * (int64_t)n : first + 1 + n;
 	return true;
 }
 

@@ -94,6 +94,9 @@ static const struct row rows[] = {
 	OR(SCOPE_FIRST, NULL, 8),
 	SYMBOL(SCOPE_IDX_LOCALS, "scopeinfo_idx_ncontextlocals"),
 	SYMBOL(SCOPE_IDX_FIRST_VARS, "scopeinfo_idx_first_vars"),
+	/* Scopes with that many context locals keep their names in a hash table; up to 9.6 none did. */
+	SINCE(V(9, 7, 0), SCOPE_INLINE_LOCALS, NULL, NO_BASE, 75),
+	SINCE(0, SCOPE_INLINE_LOCALS, NULL, NO_BASE, MAX_VALUE),
 
 	SYMBOL(STRING_LENGTH, "class_String__length_"),
 	SYMBOL(SEQ_ONE_CHARS, "class_SeqOneByteString__chars_"),

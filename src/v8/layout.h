@@ -66,6 +66,7 @@ enum { RAY_V8_NONE = INT_MIN };
 	X(SCOPE_FIRST, true)                \
 	X(SCOPE_IDX_LOCALS, true)           \
 	X(SCOPE_IDX_FIRST_VARS, true)       \
+	X(SCOPE_INLINE_LOCALS, true)        \
 	X(STRING_LENGTH, true)              \
 	X(SEQ_ONE_CHARS, true)              \
 	X(SEQ_TWO_CHARS, true)              \

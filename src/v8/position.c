@@ -106,8 +106,9 @@ static bool look(int64_t code, int64_t position, void *arg)
 	struct lookup *l = arg;
 	int32_t offset = script_offset(position);
 
+	/* Maglev puts prologues at offset 0, which is nowhere. */
 	if (code > l->code_limit || position < 0 ||
-	    (l->has_range && !inlining_id(position) && !(position & 1) && offset >= 0 &&
+	    (l->has_range && !inlining_id(position) && !(position & 1) && offset > 0 &&
 	     (offset < l->first - 1 || offset > l->last + 1))) {
 		l->broken = true;
 		return false;
@@ -266,6 +267,9 @@ size_t ray_v8_optimized_places(struct ray_v8 *v8, const struct ray_v8_code *code
 			position = (int64_t)ip.position;
 		}
 	}
-	places[n++] = (struct ray_v8_place){ shared, position >= 0 ? script_offset(position) : -1, false };
+	/* Offset 0 is a prologue: the function's start says more. */
+	places[n++] = (struct ray_v8_place){
+		shared, position >= 0 && script_offset(position) > 0 ? script_offset(position) : -1, false
+	};
 	return n;
 }

@@ -11,6 +11,7 @@
 enum {
 	NAME_LIMIT = 1024,
 	CHUNK = 65536,
+	LARGE_SOURCE = 100 << 10, /* units; pages of V8 hold objects of up to 128 KiB or 256 KiB */
 	MAX_EVAL_DEPTH = 3,
 	MAX_OFFSET = 1 << 29,
 	MAX_SOURCE = 256 << 20, /* UTF-16 units; beyond that lines are not counted */
@@ -71,6 +72,15 @@ static int offset_of(struct ray_v8 *v8, uint64_t script, enum ray_v8_field field
 	return offset;
 }
 
+/* Is the source longer than what V8 would move, or not there at all? */
+static bool is_for_later(struct ray_v8 *v8, uint64_t script)
+{
+	uint64_t source;
+
+	return !ray_v8_field(v8, script, RAY_V8_SCRIPT_SOURCE, &source) ||
+	       ray_v8_string_length(v8, source) > LARGE_SOURCE;
+}
+
 static struct ray_v8_script *load(struct ray_v8 *v8, uint64_t script)
 {
 	struct ray_v8_script *s;
@@ -79,6 +89,8 @@ static struct ray_v8_script *load(struct ray_v8 *v8, uint64_t script)
 		if (v8->scripts.at[i]->script == script)
 			return v8->scripts.at[i];
 	}
+	if (v8->hurry && is_for_later(v8, script))
+		return NULL;
 	s = calloc(1, sizeof(*s));
 	if (!s || !ray_vec_push(&v8->scripts, s)) {
 		free(s);

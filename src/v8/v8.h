@@ -39,6 +39,8 @@ struct ray_v8 {
 	 * binary does not tell (then baseline frames have no current line). */
 	const uint8_t *bytecode_sizes;
 	size_t bytecode_count;
+	/* In a hurry: lines of large sources are not counted. V8 does not move such strings, so they can be later. */
+	bool hurry;
 	/* What follows is the module's own. */
 	struct ray_v8_map_cache maps[RAY_V8_MAP_CACHE];
 	struct ray_v8_text_cache texts[RAY_V8_TEXT_CACHE];
