@@ -70,8 +70,8 @@ static void print_losses(int pid, const struct ray_gcore_report *r)
 	if (r->slow)
 		fprintf(stderr, "noderay: memory is scarce: it stood still until all was written\n");
 	if (r->missed)
-		fprintf(stderr, "noderay: %zu thread%s did not stop in time: their registers are missing\n", r->missed,
-			r->missed == 1 ? "" : "s");
+		fprintf(stderr, "noderay: %zu thread%s did not stop in time: %s registers are missing\n", r->missed,
+			r->missed == 1 ? "" : "s", r->missed == 1 ? "its" : "their");
 	if (r->unreadable)
 		fprintf(stderr, "noderay: %s could not be read and are zeros in the core\n",
 			ray_format_size(r->unreadable, size));

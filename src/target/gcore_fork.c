@@ -226,11 +226,11 @@ static struct ray_error *reap(struct gcore *g, const struct ray_gadgets *gadgets
 	const uint64_t args[5] = { (uint64_t)inner, 0, __WALL | WNOHANG, 0, 0 };
 	ray_auto(ray_stop, stop) = NULL;
 	ray_auto(ray_inject, in) = NULL;
-	struct ray_error *err = ray_stop_all(g->pid, RAY_STOP_TIMEOUT_MS, &stop);
+	struct ray_error *err = ray_gcore_read_maps(g); /* stacks stay where they are */
 	int64_t result = -1;
 
 	if (!err)
-		err = ray_gcore_read_maps(g);
+		err = ray_stop_all(g->pid, RAY_STOP_TIMEOUT_MS, &stop);
 	if (!err)
 		err = ray_inject_begin(stop, gadgets, g->t->maps.at, g->t->maps.n, &in);
 	if (!err)

@@ -94,8 +94,7 @@ static bool lay_frames(struct ray_inject *in, struct ray_stop *stop, const struc
 
 static bool prepare(struct ray_inject *in, struct ray_stop *stop, const struct ray_map *maps, size_t count)
 {
-	return ray_stop_registers(stop, in->tid, &in->saved) &&
-	       !ptrace(PTRACE_GETSIGMASK, in->tid, (void *)sizeof(in->mask), &in->mask) &&
+	return !ptrace(PTRACE_GETSIGMASK, in->tid, (void *)sizeof(in->mask), &in->mask) &&
 	       lay_frames(in, stop, maps, count);
 }
 
@@ -124,6 +123,13 @@ static struct ray_error *borrow(struct ray_inject *in)
 	return NULL;
 }
 
+/* One that slept: on a busy machine the scheduler lets it run at once, while one that computes has to wait for
+ * its turn each time. Every kind of memory is the same for all of them. */
+static bool is_sleeper(const struct ray_inject *in)
+{
+	return in->tid != in->pid && (int64_t)in->saved.orig_rax >= 0;
+}
+
 struct ray_error *ray_inject_begin(struct ray_stop *stop, const struct ray_gadgets *gadgets, const struct ray_map *maps,
 				   size_t count, struct ray_inject **ret)
 {
@@ -137,9 +143,11 @@ struct ray_error *ray_inject_begin(struct ray_stop *stop, const struct ray_gadge
 	in->gadgets = *gadgets;
 	threads = ray_stop_threads(stop, &n);
 	in->pid = ray_stop_pid(stop);
-	for (size_t i = 0; i < n; i++) {
-		in->tid = threads[i].tid;
-		if (!threads[i].stopped || threads[i].delivering || !prepare(in, stop, maps, count))
+	for (size_t i = 0; i < 2 * n; i++) {
+		in->tid = threads[i % n].tid;
+		if (!threads[i % n].stopped || threads[i % n].delivering ||
+		    !ray_stop_registers(stop, in->tid, &in->saved) || (i < n && !is_sleeper(in)) ||
+		    !prepare(in, stop, maps, count))
 			continue;
 		err = borrow(in);
 		if (!err)
@@ -171,7 +179,7 @@ static bool wait_stop(int tid, int *status)
 			return WIFSTOPPED(*status);
 		if ((r < 0 && errno != EINTR) || ray_clock_ns() > deadline)
 			return false;
-		if (spins++ < 2000)
+		if (spins++ < 50)
 			sched_yield();
 		else
 			nanosleep(&nap, NULL);

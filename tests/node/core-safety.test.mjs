@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { childrenOf } from './corefile.mjs';
 import { binary, isRoot, jsonLines, node, noderay, nodes, run, start, tmp } from './lib.mjs';
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -54,7 +55,7 @@ async function assertWorks(target, before) {
 }
 
 async function assertNoChildRuns(pid) {
-	const running = () => fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).filter((child) => {
+	const running = () => childrenOf(pid).filter((child) => {
 		try {
 			return !/State:\tZ/.test(fs.readFileSync(`/proc/${child}/status`, 'utf8'));
 		} catch {

@@ -73,3 +73,12 @@ export function differingPages(core, pid) {
 	assert.ok(compared > 1000, `only ${compared} pages to compare`);
 	return differing;
 }
+
+/** The pids of its children: the kernel lists them by the thread that made them. */
+export const childrenOf = (pid) => fs.readdirSync(`/proc/${pid}/task`).flatMap((tid) => {
+	try {
+		return fs.readFileSync(`/proc/${pid}/task/${tid}/children`, 'utf8').trim().split(' ').filter(Boolean);
+	} catch {
+		return []; // the thread has just ended
+	}
+});
