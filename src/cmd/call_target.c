@@ -53,7 +53,8 @@ struct ray_error *ray_call_target(const struct ray_call *call, struct ray_target
 	if (err)
 		return err;
 	if (ray_target_kind(*ret) == RAY_TARGET_PROCESS && (options.exe || options.sysroot))
-		fprintf(stderr, "noderay: warning: --exe and --sysroot are for core files: a process is read as it is\n");
+		fprintf(stderr,
+			"noderay: warning: --exe and --sysroot are for core files: a process is read as it is\n");
 	for (warning = ray_target_warnings(*ret); warning && *warning; warning++)
 		fprintf(stderr, "noderay: warning: %s\n", *warning);
 	return NULL;

@@ -15,7 +15,8 @@ static void print_notes(const struct ray_census *census)
 			fprintf(stderr, "noderay: %d: %s\n", census->rows.at[i].about.pid, census->rows.at[i].note);
 	if (census->unreadable && geteuid())
 		fprintf(stderr, "noderay: %zu process%s of other users could not be examined; run as root to see %s\n",
-			census->unreadable, census->unreadable == 1 ? "" : "es", census->unreadable == 1 ? "it" : "them");
+			census->unreadable, census->unreadable == 1 ? "" : "es",
+			census->unreadable == 1 ? "it" : "them");
 	else if (census->unreadable)
 		fprintf(stderr,
 			"noderay: %zu process%s could not be examined: more rights are needed than root has here\n",

@@ -14,10 +14,10 @@
 #include "stack/rehearse.h"
 
 enum {
-	OBJECT = 64,	       /* bytes of an object that are kept */
-	NAMES = 4 * OBJECT,    /* of a ScopeInfo or a string */
-	MAX_WORDS = 1 << 17,   /* of one stack: 1 MiB */
-	MAX_RANGES = 1 << 14,  /* per round */
+	OBJECT = 64,	      /* bytes of an object that are kept */
+	NAMES = 4 * OBJECT,   /* of a ScopeInfo or a string */
+	MAX_WORDS = 1 << 17,  /* of one stack: 1 MiB */
+	MAX_RANGES = 1 << 14, /* per round */
 };
 
 struct ranges {

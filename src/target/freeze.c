@@ -187,7 +187,8 @@ static bool try_sleeping(struct freeze *f, struct ray_thread *thread)
 	thread->registers = (struct user_regs_struct){ .rip = before.at.pc, .rsp = before.at.sp };
 	if (!copy_stack(f, before.at.sp) || !read_sleep_state(f->t->pid, thread->tid, &after))
 		return false;
-	thread->torn = memcmp(&after, &before, sizeof(after)) != 0;
+	thread->torn = after.switches != before.switches || after.wait != before.wait ||
+		       memcmp(&after.at, &before.at, sizeof(after.at)) != 0;
 	thread->has_registers = thread->only_pc_sp = true;
 	return !thread->torn;
 }

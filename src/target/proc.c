@@ -32,7 +32,8 @@ enum ray_proc_wait ray_proc_parse_syscall(const char *text, struct ray_proc_sysc
 
 	if (!strncmp(text, "running", 7))
 		return RAY_PROC_RUNNING;
-	if (sscanf(text, "%ld %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64,
+	if (sscanf(text,
+		   "%ld %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64,
 		   &s.number, &a[0], &a[1], &a[2], &a[3], &a[4], &a[5], &s.sp, &s.pc) != 9) {
 		s = (struct ray_proc_syscall){ .number = -1 };
 		if (sscanf(text, "-1 %" SCNx64 " %" SCNx64, &s.sp, &s.pc) != 2)

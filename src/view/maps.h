@@ -11,7 +11,7 @@
 #include "stack/regions.h"
 
 struct ray_maps_style {
-	int pid; /* of the target */
+	int pid;      /* of the target */
 	bool verbose; /* every part and every V8 page too */
 	bool is_core; /* show what was dumped */
 	size_t width; /* of a line; 0: no limit */

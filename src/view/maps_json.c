@@ -47,7 +47,8 @@ static json_t *part_object(const struct ray_regions *r, const struct ray_part *p
 	return o;
 }
 
-static void print_mapping(const struct ray_regions *r, const struct ray_region *region, const struct ray_maps_style *style)
+static void print_mapping(const struct ray_regions *r, const struct ray_region *region,
+			  const struct ray_maps_style *style)
 {
 	json_t *o = line_object(style, "mapping"), *parts = json_array();
 	ray_auto_text what = { 0 };

@@ -140,7 +140,8 @@ bool ray_view_ps_details(const struct ray_census *census, size_t width, FILE *ou
 		add_detail(t, "exe", row->about.exe);
 		add_counts(t, row, census->arena);
 		add_place(t, row, census->arena);
-		if (!ray_table_print(t, &(struct ray_table_print){ .width = width, .indent = 4, .no_heading = true }, out))
+		if (!ray_table_print(t, &(struct ray_table_print){ .width = width, .indent = 4, .no_heading = true },
+				     out))
 			return false;
 	}
 	return true;

@@ -35,7 +35,8 @@ static void a_thread_in_a_system_call_is_known_with_its_arguments(void **state)
 	struct ray_proc_syscall s;
 
 	(void)state;
-	assert_int_equal(ray_proc_parse_syscall("232 0x10 0x7ffe5000 0x400 0xffffffffffffffff 0x0 0x8 0x7ffe4ff0 0x7f01c0de\n", &s),
+	assert_int_equal(ray_proc_parse_syscall(
+				 "232 0x10 0x7ffe5000 0x400 0xffffffffffffffff 0x0 0x8 0x7ffe4ff0 0x7f01c0de\n", &s),
 			 RAY_PROC_WAITS);
 	assert_int_equal(s.number, 232);
 	assert_int_equal(s.args[0], 0x10);

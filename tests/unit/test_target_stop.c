@@ -24,7 +24,7 @@ enum { KILLS = 3, MOST_TRIES = 3000 };
 static struct {
 	volatile unsigned long sent, received;
 	volatile int stop_sending;
-} *shared;
+} * shared;
 
 static void count(int signal)
 {
