@@ -24,7 +24,8 @@ struct ray_error *ray_js_open(struct ray_target *t, struct ray_js **ret)
 		if (!js->why)
 			return &ray_enomem;
 	} else {
-		if (!ray_v8_init(&js->v8, js->layout, ray_target_reader(t)))
+		js->cache = ray_cache_create(t);
+		if (!js->cache || !ray_v8_init(&js->v8, js->layout, ray_cache_reader(js->cache)))
 			return &ray_enomem;
 		js->v8.bytecode_sizes = js->constants.bytecode_sizes;
 		js->v8.bytecode_count = js->constants.bytecode_count;
@@ -59,6 +60,7 @@ void ray_js_close(struct ray_js *js)
 	ray_wasm_free(js->wasm);
 	if (js->layout)
 		ray_v8_deinit(&js->v8);
+	ray_cache_free(js->cache);
 	ray_constants_deinit(&js->constants);
 	free(js->why);
 	free(js);

@@ -6,6 +6,7 @@
 #ifndef RAY_STACK_JS_H
 #define RAY_STACK_JS_H
 
+#include "stack/cache.h"
 #include "stack/constants.h"
 #include "target/node.h"
 #include "v8/v8.h"
@@ -16,6 +17,7 @@ struct ray_js {
 	struct ray_node node;
 	struct ray_constants constants;
 	const struct ray_v8_layout *layout; /* of the constants; NULL when it could not be had */
+	struct ray_cache *cache;	    /* what v8 reads through; like v8 */
 	struct ray_v8 v8;		    /* valid only with a layout */
 	struct ray_wasm_layout wasm_layout;
 	struct ray_wasm *wasm; /* like v8 */

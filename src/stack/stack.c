@@ -77,6 +77,8 @@ static struct ray_error *take_all(struct ray_stacks *s, struct ray_target *t)
 	const struct ray_thread *threads;
 	struct ray_error *err = NULL;
 
+	if (s->js->cache)
+		ray_cache_start(s->js->cache);
 	threads = ray_target_threads(t, &s->count);
 	s->at = calloc(s->count + 1, sizeof(*s->at));
 	if (!s->at)

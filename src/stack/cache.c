@@ -1,0 +1,74 @@
+/* cache.c - see cache.h. SPDX-License-Identifier: MIT */
+#include "stack/cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	LINE = 256, /* as what is pinned is kept */
+	LINES = 8192,
+	SMALL = 64, /* longer reads are texts and tables, which are read once */
+};
+
+struct line {
+	uint64_t address; /* + 1; 0: empty */
+	unsigned char bytes[LINE];
+};
+
+struct ray_cache {
+	struct ray_target *target;
+	bool started;
+	struct line lines[LINES];
+};
+
+struct ray_cache *ray_cache_create(struct ray_target *t)
+{
+	struct ray_cache *c = calloc(1, sizeof(*c));
+
+	if (c)
+		c->target = t;
+	return c;
+}
+
+void ray_cache_free(struct ray_cache *c)
+{
+	free(c);
+}
+
+void ray_cache_start(struct ray_cache *c)
+{
+	c->started = true;
+}
+
+/* The whole line at address; NULL when a part of it cannot be read. */
+static const struct line *find_line(struct ray_cache *c, uint64_t address)
+{
+	struct line *l = &c->lines[address / LINE % LINES];
+
+	if (l->address == address + 1)
+		return l;
+	l->address = 0;
+	if (ray_target_read(c->target, address, l->bytes, LINE) != LINE)
+		return NULL;
+	l->address = address + 1;
+	return l;
+}
+
+static size_t read_cached(void *arg, uint64_t address, void *buffer, size_t size)
+{
+	struct ray_cache *c = arg;
+	size_t in_line = (size_t)(address % LINE);
+	const struct line *l = NULL;
+
+	if (c->started && size <= SMALL && size <= LINE - in_line)
+		l = find_line(c, address - in_line);
+	if (!l)
+		return ray_target_read(c->target, address, buffer, size);
+	memcpy(buffer, l->bytes + in_line, size);
+	return size;
+}
+
+struct ray_reader ray_cache_reader(struct ray_cache *c)
+{
+	return (struct ray_reader){ read_cached, c };
+}
