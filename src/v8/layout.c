@@ -91,7 +91,9 @@ static const struct row rows[] = {
 	/* While a debugger is attached, the script slot of V8 before 11.7 holds a DebugInfo. */
 	OR(DEBUG_INFO_SCRIPT, "class_DebugInfo__script_", 24),
 
-	OR(SCOPE_FIRST, NULL, 8),
+	/* A ScopeInfo was a FixedArray, with its length first, up to V8 9.0. */
+	SINCE(V(9, 1, 0), SCOPE_FIRST, NULL, NO_BASE, 8),
+	SINCE(0, SCOPE_FIRST, NULL, NO_BASE, 16),
 	SYMBOL(SCOPE_IDX_LOCALS, "scopeinfo_idx_ncontextlocals"),
 	SYMBOL(SCOPE_IDX_FIRST_VARS, "scopeinfo_idx_first_vars"),
 	/* Scopes with that many context locals keep their names in a hash table; up to 9.6 none did. */

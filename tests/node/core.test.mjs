@@ -54,7 +54,7 @@ async function checkGdb(target, file, core) {
 	fs.readSync(mem, word, 0, 8, address);
 	fs.closeSync(mem);
 	const text = await gdbOutput(target, file, ['info threads', 'bt', 'info proc mappings', `x/1gx ${address}`]);
-	assert.equal(text.match(/LWP \d+\)/g)?.length >= tids(target.pid).length, true, text);
+	assert.equal(text.match(/^[* ] +\d+ .*LWP \d+/gm)?.length, tids(target.pid).length, text);
 	assert.match(text, /#0 .*\n#1 /, text);
 	assert.ok(text.includes(exe), 'info proc mappings');
 	assert.ok(text.includes(word.readBigUInt64LE().toString(16).padStart(16, '0')), text);
