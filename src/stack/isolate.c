@@ -103,8 +103,9 @@ static bool read_key(struct ray_target *t, uint64_t address, struct ray_isolate_
 {
 	int32_t key;
 
-	/* Zero before V8 has made its key: libuv and others made theirs first, so 0 is never V8's. */
-	if (ray_target_read(t, address, &key, sizeof(key)) != sizeof(key) || key <= 0)
+	/* 0 is a key too, and V8's own in node 16.0 and 17 when nobody asked before it. It is also what is there
+	 * before V8 has made its key: then nobody has an isolate, and whoever uses what is found checks it. */
+	if (ray_target_read(t, address, &key, sizeof(key)) != sizeof(key) || key < 0)
 		return false;
 	*ret = (struct ray_isolate_slot){ .kind = RAY_ISOLATE_KEY, .value = key };
 	return true;
