@@ -7,6 +7,6 @@
 
 const struct ray_verb *ray_verb_find(const char *name); /* NULL if there is none */
 /* RAY_USAGE for a name that is none, with the nearest one. */
-RAY_MUST_USE struct ray_error *ray_verb_get(const char *name, const struct ray_verb **ret);
+RAY_MUST_USE __attribute__((nonnull)) struct ray_error *ray_verb_get(const char *name, const struct ray_verb **ret);
 
 #endif

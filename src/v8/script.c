@@ -14,7 +14,8 @@ enum {
 	LARGE_SOURCE = 100 << 10, /* units; pages of V8 hold objects of up to 128 KiB or 256 KiB */
 	MAX_EVAL_DEPTH = 3,
 	MAX_OFFSET = 1 << 29,
-	MAX_SOURCE = 256 << 20, /* UTF-16 units; beyond that lines are not counted */
+	MAX_SOURCE = 64 << 20, /* UTF-16 units; beyond that lines are not counted, */
+	MAX_LINES = 8 << 20,   /* nor beyond as many of them: only damage makes such scripts */
 };
 
 struct ray_v8_script {
@@ -54,7 +55,8 @@ static bool count_lines(struct ray_v8 *v8, struct ray_v8_script *s)
 		if (!ahead)
 			units[n] = 0;
 		for (uint32_t i = 0; i < n; i++) {
-			if (is_line_end(units[i], units[i + 1]) && !ray_vec_push(&s->starts, at + i + 1))
+			if (is_line_end(units[i], units[i + 1]) &&
+			    (s->starts.n >= MAX_LINES || !ray_vec_push(&s->starts, at + i + 1)))
 				return false;
 		}
 		at += n;
@@ -103,8 +105,10 @@ static struct ray_v8_script *load(struct ray_v8 *v8, uint64_t script)
 	s->length = ray_v8_string_length(v8, s->source);
 	s->line_offset = offset_of(v8, script, RAY_V8_SCRIPT_LINE_OFFSET);
 	s->column_offset = offset_of(v8, script, RAY_V8_SCRIPT_COLUMN_OFFSET);
-	if (s->length > MAX_SOURCE || (s->length >= 0 && !count_lines(v8, s)))
+	if (s->length > MAX_SOURCE || (s->length >= 0 && !count_lines(v8, s))) {
 		s->length = -1;
+		ray_vec_free(&s->starts);
+	}
 	return s;
 }
 
