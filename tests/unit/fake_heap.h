@@ -482,8 +482,8 @@ static inline uint64_t fake_scope(struct fake_heap *h, int32_t locals, uint64_t 
 		fake_word(h, scope, first + 24, fake_smi(start));
 		fake_word(h, scope, first + 32, fake_smi(end));
 	}
-	/* Up to 74 names stand beside their infos; more are in a hash table. */
-	if (locals < 75) {
+	/* Since V8 9.7 up to 74 names stand beside their infos; more are in a hash table. */
+	if (locals < fake_get(h, RAY_V8_SCOPE_INLINE_LOCALS)) {
 		uint64_t local = fake_one(h, "local");
 
 		for (int32_t i = 0; i < locals; i++)
