@@ -85,7 +85,8 @@ static bool in_prologue(struct ray_js *js, const struct ray_v8_code *code, const
 		if (at > i + 1)
 			return false;
 		ret->caller_sp = f->sp + (at == i + 1 ? 16 : 8);
-		if (!ray_target_read(js->target, ret->caller_sp - 8, &address, 8) || !ray_leaf_is_return_address(js, address))
+		if (!ray_target_read(js->target, ret->caller_sp - 8, &address, 8) ||
+		    !ray_leaf_is_return_address(js, address))
 			return false;
 		ret->return_address = address;
 		ret->frameless = true;
@@ -126,7 +127,8 @@ static void inspect_jit(struct ray_js *js, const struct ray_raw_frame *f, const 
 
 /* V8 keeps the bytecode array in r12 and the offset in r9 while a bytecode's handler runs; the slot in the
  * frame is only written before calls. */
-static int32_t offset_in_registers(struct ray_js *js, const struct ray_v8_frame *frame, const struct ray_unwind_regs *regs)
+static int32_t offset_in_registers(struct ray_js *js, const struct ray_v8_frame *frame,
+				   const struct ray_unwind_regs *regs)
 {
 	int64_t first = ray_v8_get(js->layout, RAY_V8_BYTECODE_DATA) - 1;
 	int32_t length;

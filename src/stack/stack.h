@@ -53,7 +53,7 @@ struct ray_stack {
 	size_t unnamed;	  /* frames of JavaScript or V8 without a name */
 	size_t no_symbol; /* native ones */
 	enum ray_walk_end end;
-	bool ended;	/* since it was stopped: what was named after that may be gone */
+	bool ended; /* since it was stopped: what was named after that may be gone */
 	bool guessed_fp;
 };
 

@@ -5,8 +5,8 @@
 #include "v8/string.h"
 
 enum {
-	NAME_LIMIT = 256,   /* UTF-16 units of a name that are shown */
-	TAIL_SLOTS = 8,	    /* slots behind the locals that can hold the name */
+	NAME_LIMIT = 256, /* UTF-16 units of a name that are shown */
+	TAIL_SLOTS = 8,	  /* slots behind the locals that can hold the name */
 	MAX_BACK_POINTERS = 2000,
 };
 

@@ -25,10 +25,22 @@ struct row {
 	int32_t delta;
 };
 
-#define SYMBOL(field, name) { RAY_V8_##field, 0, { name }, SYMBOL_ONLY, 0 }
-#define OR(field, name, value) { RAY_V8_##field, 0, { name }, NO_BASE, value }
-#define FROM(field, name, base, delta) { RAY_V8_##field, 0, { name }, RAY_V8_##base, delta }
-#define SINCE(version, field, name, base, delta) { RAY_V8_##field, version, { name }, base, delta }
+#define SYMBOL(field, name)                                 \
+	{                                                   \
+		RAY_V8_##field, 0, { name }, SYMBOL_ONLY, 0 \
+	}
+#define OR(field, name, value)                              \
+	{                                                   \
+		RAY_V8_##field, 0, { name }, NO_BASE, value \
+	}
+#define FROM(field, name, base, delta)                            \
+	{                                                         \
+		RAY_V8_##field, 0, { name }, RAY_V8_##base, delta \
+	}
+#define SINCE(version, field, name, base, delta)               \
+	{                                                      \
+		RAY_V8_##field, version, { name }, base, delta \
+	}
 
 static const struct row rows[] = {
 	OR(SMI_SHIFT_SIZE, "SmiShiftSize", 31),
@@ -321,13 +333,14 @@ static bool is_plausible(enum ray_v8_field field, int32_t value)
 static struct ray_error *check(const struct ray_v8_layout *l)
 {
 	if (l->value[RAY_V8_TAGGED_SIZE] != PTR || l->value[RAY_V8_SMI_SHIFT_SIZE] != 31)
-		return ray_error_new(RAY_UNREADABLE, "this V8 was built with pointer compression, which is not supported");
+		return ray_error_new(RAY_UNREADABLE,
+				     "this V8 was built with pointer compression, which is not supported");
 	for (size_t i = 0; i < RAY_V8_FIELD_COUNT; i++) {
 		if (is_required[i] && l->value[i] == RAY_V8_NONE)
 			return ray_error_new(RAY_UNREADABLE, "the binary does not say where V8 keeps %s", names[i]);
 		if (!is_plausible((enum ray_v8_field)i, l->value[i]))
-			return ray_error_new(RAY_UNREADABLE, "the binary says that V8's %s is %d, which cannot be", names[i],
-					     l->value[i]);
+			return ray_error_new(RAY_UNREADABLE, "the binary says that V8's %s is %d, which cannot be",
+					     names[i], l->value[i]);
 	}
 	return NULL;
 }

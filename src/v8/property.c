@@ -44,7 +44,8 @@ static bool fast_value(const struct visit *v, int32_t details, uint64_t in_descr
 	if (start <= size && index < size - start)
 		return ray_v8_word(v->v8, v->object, (int64_t)(start + index) * 8, ret);
 	return ray_v8_field(v->v8, v->object, RAY_V8_PROPERTIES, &properties) &&
-	       ray_v8_word(v->v8, properties, ray_v8_get(l, RAY_V8_ARRAY_DATA) + (int64_t)(index - (size - start)) * 8, ret);
+	       ray_v8_word(v->v8, properties, ray_v8_get(l, RAY_V8_ARRAY_DATA) + (int64_t)(index - (size - start)) * 8,
+			   ret);
 }
 
 static bool visit_fast(const struct visit *v, uint32_t bits)
@@ -58,7 +59,8 @@ static bool visit_fast(const struct visit *v, uint32_t bits)
 	    !ray_v8_is_object(descriptors))
 		return false;
 	for (int i = 0; i < count; i++) {
-		uint64_t at = descriptors - 1 + (uint64_t)ray_v8_get(l, RAY_V8_DESCRIPTORS_HEADER) + (uint64_t)i * DESCRIPTOR;
+		uint64_t at =
+			descriptors - 1 + (uint64_t)ray_v8_get(l, RAY_V8_DESCRIPTORS_HEADER) + (uint64_t)i * DESCRIPTOR;
 
 		if (!ray_read(&v->v8->memory, at, words, sizeof(words)) || !ray_v8_is_smi(words[1]))
 			return false;
@@ -74,13 +76,14 @@ static bool visit_fast(const struct visit *v, uint32_t bits)
 static bool visit_dictionary(const struct visit *v)
 {
 	const struct ray_v8_layout *l = v->v8->layout;
-	int64_t prefix = ray_v8_get(l, RAY_V8_DICTIONARY_PREFIX_START), entry = ray_v8_get(l, RAY_V8_DICTIONARY_ENTRY_SIZE);
+	int64_t prefix = ray_v8_get(l, RAY_V8_DICTIONARY_PREFIX_START),
+		entry = ray_v8_get(l, RAY_V8_DICTIONARY_ENTRY_SIZE);
 	int64_t first = prefix + ray_v8_get(l, RAY_V8_DICTIONARY_PREFIX_SIZE);
 	uint64_t table, capacity, words[3];
 
 	if (entry != 3 || !ray_v8_field(v->v8, v->object, RAY_V8_PROPERTIES, &table) ||
-	    !ray_v8_element(v->v8, table, prefix - 1, &capacity) || !ray_v8_is_smi(capacity) || ray_v8_smi(capacity) < 0 ||
-	    ray_v8_smi(capacity) > MAX_ENTRIES)
+	    !ray_v8_element(v->v8, table, prefix - 1, &capacity) || !ray_v8_is_smi(capacity) ||
+	    ray_v8_smi(capacity) < 0 || ray_v8_smi(capacity) > MAX_ENTRIES)
 		return false;
 	for (int64_t i = 0; i < ray_v8_smi(capacity); i++) {
 		uint64_t at = table - 1 + (uint64_t)(ray_v8_get(l, RAY_V8_ARRAY_DATA) + (first + i * entry) * 8);
@@ -105,7 +108,8 @@ bool ray_v8_property_each(struct ray_v8 *v8, uint64_t object, bool (*each)(uint6
 	if (!ray_v8_word(v8, object, 0, &v.map) || !ray_v8_is(v8, v.map, RAY_V8_TYPE_MAP) ||
 	    !ray_read_u32(&v8->memory, v.map - 1 + (uint64_t)ray_v8_get(v8->layout, RAY_V8_MAP_BIT_FIELD3), &bits))
 		return false;
-	return bits >> ray_v8_get(v8->layout, RAY_V8_DICTIONARY_SHIFT) & 1 ? visit_dictionary(&v) : visit_fast(&v, bits);
+	return bits >> ray_v8_get(v8->layout, RAY_V8_DICTIONARY_SHIFT) & 1 ? visit_dictionary(&v) :
+									     visit_fast(&v, bits);
 }
 
 struct search {

@@ -67,7 +67,8 @@ static void add_number(struct ray_v8 *v8, uint64_t value, struct ray_text *out)
 {
 	double d;
 
-	if (!ray_read(&v8->memory, value - 1 + (uint64_t)ray_v8_get(v8->layout, RAY_V8_HEAP_NUMBER_VALUE), &d, sizeof(d)))
+	if (!ray_read(&v8->memory, value - 1 + (uint64_t)ray_v8_get(v8->layout, RAY_V8_HEAP_NUMBER_VALUE), &d,
+		      sizeof(d)))
 		ray_text_add(out, "(unreadable number)");
 	else if (isnan(d))
 		ray_text_add(out, "NaN");
@@ -105,7 +106,8 @@ static void add_object(struct ray_v8 *v8, uint64_t value, int32_t type, struct r
 	}
 	ray_text_add(out, "#<");
 	ray_text_add_safe(out, name, strlen(name));
-	if (ray_v8_has(v8->layout, RAY_V8_TYPE_TYPED_ARRAY) && type == ray_v8_get(v8->layout, RAY_V8_TYPE_TYPED_ARRAY) &&
+	if (ray_v8_has(v8->layout, RAY_V8_TYPE_TYPED_ARRAY) &&
+	    type == ray_v8_get(v8->layout, RAY_V8_TYPE_TYPED_ARRAY) &&
 	    ray_v8_field(v8, value, RAY_V8_TYPED_ARRAY_LENGTH, &length) && length < (uint64_t)1 << 40)
 		ray_text_printf(out, "(%" PRIu64 ")", length);
 	ray_text_add(out, ">");

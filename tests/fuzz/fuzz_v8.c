@@ -23,7 +23,7 @@ enum {
 	MAX_CORES = 8,
 	MAX_DAMAGES = 64,
 	RECORD = 12,
-	BULK = 256,	  /* of a longer read (source text, code) only some words are noted */
+	BULK = 256, /* of a longer read (source text, code) only some words are noted */
 	BULK_STEP = 512,
 	MAX_READS = 4000000,
 };
@@ -70,7 +70,7 @@ static void note_word(struct image *im, uint64_t address)
 
 static void note_read(struct image *im, uint64_t address, size_t size)
 {
-	for (size_t i = 0; i < size; i += size > BULK && i >= BULK ? BULK_STEP : 8)
+	for (size_t i = 0; i<size; i += size> BULK && i >= BULK ? BULK_STEP : 8)
 		note_word(im, address + i);
 }
 

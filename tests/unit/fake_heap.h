@@ -534,10 +534,10 @@ static inline int fake_tear_down(void **state)
 }
 
 /* A test that runs on a heap of each node; *state is it. */
-#define fake_test(f)                                                   \
-	{ #f " (24)", f, fake_set_up_24, fake_tear_down, NULL },      \
-	{                                                              \
-		#f " (16)", f, fake_set_up_16, fake_tear_down, NULL    \
+#define fake_test(f)                                                \
+	{ #f " (24)", f, fake_set_up_24, fake_tear_down, NULL },    \
+	{                                                           \
+#f " (16)", f, fake_set_up_16, fake_tear_down, NULL \
 	}
 
 #endif

@@ -177,12 +177,9 @@ static void the_tier_is_that_of_the_code(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		fake_test(a_function_s_frame_is_read),
-		fake_test(marked_frames_have_a_type),
-		fake_test(what_is_no_frame_is_unknown),
-		fake_test(damaged_slots_are_not_known),
-		fake_test(code_is_found_from_any_pc_in_it),
-		fake_test(what_was_not_found_is_not_searched_again),
+		fake_test(a_function_s_frame_is_read),	    fake_test(marked_frames_have_a_type),
+		fake_test(what_is_no_frame_is_unknown),	    fake_test(damaged_slots_are_not_known),
+		fake_test(code_is_found_from_any_pc_in_it), fake_test(what_was_not_found_is_not_searched_again),
 		fake_test(the_tier_is_that_of_the_code),
 	};
 

@@ -71,8 +71,10 @@ static void assert_shown(struct scene *s, struct ray_frame *frames, size_t count
 	free(text);
 }
 
-#define FRAME(k, ...) \
-	{ .kind = RAY_FRAME_##k, .pc = 0x1000, .argc = -1, .wasm_index = -1, .wasm_offset = -1, __VA_ARGS__ }
+#define FRAME(k, ...)                                                                                             \
+	{                                                                                                         \
+		.kind = RAY_FRAME_##k, .pc = 0x1000, .argc = -1, .wasm_index = -1, .wasm_offset = -1, __VA_ARGS__ \
+	}
 #define HEAD "thread 4711  main JS thread  \"node\"  state S\n"
 
 static void each_kind_of_frame_has_its_line(void **state)
@@ -80,8 +82,8 @@ static void each_kind_of_frame_has_its_line(void **state)
 	struct ray_frame frames[] = {
 		FRAME(NATIVE, .function = "uv__io_poll", .offset = 0x42, .module = "/usr/bin/node"),
 		FRAME(NATIVE, .why = "no symbol", .module = "/lib/libc.so.6"),
-		FRAME(JS, .function = "handle", .receiver_class = "Server", .script = 1, .file = "/app/a.js",
-		      .line = 3, .column = 5, .tier = RAY_TIER_INTERPRETED),
+		FRAME(JS, .function = "handle", .receiver_class = "Server", .script = 1, .file = "/app/a.js", .line = 3,
+		      .column = 5, .tier = RAY_TIER_INTERPRETED),
 		FRAME(JS, .function = "small", .script = 1, .file = "/app/a.js", .line = 9, .column = 1,
 		      .tier = RAY_TIER_TURBOFAN, .inlined = true),
 		FRAME(JS, .function = "old", .script = 1, .file = "/app/a.js", .line = 1, .column = 1,
@@ -89,7 +91,11 @@ static void each_kind_of_frame_has_its_line(void **state)
 		FRAME(JS, .function = "Base", .receiver_class = "Base", .is_construct = true),
 		FRAME(JS, .why = "its name cannot be read"),
 		FRAME(BUILTIN, .function = "ArrayMap", .tier = RAY_TIER_BUILTIN),
-		{ .kind = RAY_FRAME_WASM, .function = "steps", .wasm_index = 3, .wasm_offset = 0x5a, .file = "wasm://wasm/1" },
+		{ .kind = RAY_FRAME_WASM,
+		  .function = "steps",
+		  .wasm_index = 3,
+		  .wasm_offset = 0x5a,
+		  .file = "wasm://wasm/1" },
 	};
 
 	assert_shown(*state, frames, RAY_COUNT(frames), (struct ray_stack_view){ 0 },
@@ -118,10 +124,8 @@ static void one_side_only(void **state)
 	struct ray_frame frames[] = { FRAME(NATIVE, .function = "main"), FRAME(JS, .function = "f"),
 				      FRAME(WASM, .function = "w") };
 
-	assert_shown(*state, frames, 3, (struct ray_stack_view){ .only_js = true },
-		     HEAD "   0 js   f\n   1 wasm w\n");
-	assert_shown(*state, frames, 3, (struct ray_stack_view){ .only_native = true },
-		     HEAD "   0 c    main+0x0\n");
+	assert_shown(*state, frames, 3, (struct ray_stack_view){ .only_js = true }, HEAD "   0 js   f\n   1 wasm w\n");
+	assert_shown(*state, frames, 3, (struct ray_stack_view){ .only_native = true }, HEAD "   0 c    main+0x0\n");
 }
 
 static void deep_stacks_keep_both_ends(void **state)
@@ -152,16 +156,18 @@ static void what_is_missing_is_said(void **state)
 	s->thread.torn = false;
 	s->thread.note = "it ended";
 	s->thread.name[0] = '\0';
-	assert_shown(s, NULL, 0, (struct ray_stack_view){ 0 }, "thread 4711  main JS thread  state S\n     (it ended)\n");
+	assert_shown(s, NULL, 0, (struct ray_stack_view){ 0 },
+		     "thread 4711  main JS thread  state S\n     (it ended)\n");
 }
 
 static void arguments_and_source_follow_the_frame(void **state)
 {
 	struct scene *s = *state;
-	uint64_t script = fake_script(&s->heap, fake_one(&s->heap, "a.js"), fake_one(&s->heap, "one\ntwo\x1b\nthree\nfour"));
+	uint64_t script =
+		fake_script(&s->heap, fake_one(&s->heap, "a.js"), fake_one(&s->heap, "one\ntwo\x1b\nthree\nfour"));
 	uint64_t text = fake_one(&s->heap, "x\n"), args = fake_alloc(&s->heap, 16); /* the last that memory holds */
-	struct ray_frame frames[] = { FRAME(JS, .function = "f", .js_function = 1, .receiver = fake_smi(1), .args = args,
-					    .script = script, .file = "a.js", .line = 2, .column = 1) };
+	struct ray_frame frames[] = { FRAME(JS, .function = "f", .js_function = 1, .receiver = fake_smi(1),
+					    .args = args, .script = script, .file = "a.js", .line = 2, .column = 1) };
 
 	frames[0].argc = 2;
 	fake_put64(&s->heap, args, text);
@@ -173,19 +179,21 @@ static void arguments_and_source_follow_the_frame(void **state)
 			  "          >     2  two\\x1b\n"
 			  "                3  three\n");
 	frames[0].argc = 40; /* more than there is memory for */
-	assert_shown(s, frames, 1, (struct ray_stack_view){ .arguments = true },
-		     HEAD "   0 js   f (a.js:2:1)\n"
-			  "          this: 1  arguments: \"x\\n\", 5, (unreadable), (unreadable), (unreadable), (unreadable), "
-			  "(unreadable), (unreadable), (unreadable), (unreadable), (unreadable), (unreadable), "
-			  "(unreadable), (unreadable), (unreadable), (unreadable), ... 24 more\n");
+	assert_shown(
+		s, frames, 1, (struct ray_stack_view){ .arguments = true },
+		HEAD
+		"   0 js   f (a.js:2:1)\n"
+		"          this: 1  arguments: \"x\\n\", 5, (unreadable), (unreadable), (unreadable), (unreadable), "
+		"(unreadable), (unreadable), (unreadable), (unreadable), (unreadable), (unreadable), "
+		"(unreadable), (unreadable), (unreadable), (unreadable), ... 24 more\n");
 }
 
 static void json_says_the_same(void **state)
 {
 	struct ray_frame frames[] = {
 		FRAME(NATIVE, .function = "main", .offset = 4, .module = "/usr/bin/node"),
-		FRAME(JS, .function = "handle", .receiver_class = "Server", .script = 1, .file = "/app/a.js",
-		      .line = 3, .column = 5, .tier = RAY_TIER_MAGLEV, .inlined = true),
+		FRAME(JS, .function = "handle", .receiver_class = "Server", .script = 1, .file = "/app/a.js", .line = 3,
+		      .column = 5, .tier = RAY_TIER_MAGLEV, .inlined = true),
 		FRAME(JS, .why = "its name cannot be read"),
 	};
 	char *text = shown(*state, frames, 3, (struct ray_stack_view){ 0 }, true);
@@ -202,7 +210,8 @@ static void json_says_the_same(void **state)
 	assert_true(json_is_true(json_object_get(js, "exact")));
 	assert_true(json_is_true(json_object_get(js, "inlined")));
 	assert_true(json_is_null(json_object_get(json_array_get(list, 2), "function")));
-	assert_string_equal(json_string_value(json_object_get(json_array_get(list, 2), "why")), "its name cannot be read");
+	assert_string_equal(json_string_value(json_object_get(json_array_get(list, 2), "why")),
+			    "its name cannot be read");
 	json_decref(o);
 	free(text);
 	text = shown(*state, frames, 3, (struct ray_stack_view){ .max_frames = 1 }, true);
