@@ -16,6 +16,9 @@ struct namer {
 	struct ray_arena *arena;
 	RAY_VEC(struct ray_frame) frames;
 	size_t unnamed, no_symbol;
+	/* The last answer of held_name(): the frames of a recursion ask the same. */
+	uint64_t held_in, held_function;
+	const char *held;
 };
 
 static bool push(struct namer *n, struct ray_frame f)
@@ -146,6 +149,16 @@ static const char *nameless(struct namer *n, const struct ray_frame *f)
 	return f->script && ray_v8_script_is_eval(&n->js->v8, f->script) ? "eval" : "<anonymous>";
 }
 
+static const char *held_name(struct namer *n, uint64_t object, uint64_t function)
+{
+	if (object != n->held_in || function != n->held_function) {
+		n->held_in = object;
+		n->held_function = function;
+		n->held = ray_v8_property_holding(&n->js->v8, object, function);
+	}
+	return n->held;
+}
+
 /* A method that has no name of its own is known by the property that holds it, as node's own stacks do. */
 static const char *outer_name(struct namer *n, const struct ray_v8_frame *v)
 {
@@ -153,7 +166,7 @@ static const char *outer_name(struct namer *n, const struct ray_v8_frame *v)
 
 	if (!name || name[0] || !ray_v8_is_object(v->receiver) || ray_v8_is_nullish(&n->js->v8, v->receiver))
 		return name;
-	held = ray_v8_property_holding(&n->js->v8, v->receiver, v->function);
+	held = held_name(n, v->receiver, v->function);
 	return held ? held : name;
 }
 
