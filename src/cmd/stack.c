@@ -5,8 +5,9 @@
 #include "cmd/cmd.h"
 #include "stack/stack.h"
 #include "view/stack.h"
+#include "view/table.h"
 
-enum { DEFAULT_FRAMES = 400, SOURCE_AROUND = 2 };
+enum { DEFAULT_FRAMES = 400, SOURCE_AROUND = 2, LEFT_OF_COMMAND = 9 /* "1234567: " */ };
 
 /* --thread main,worker,4711: role words and thread ids. Steps to the next; false past the last. */
 static bool next_choice(const char **rest, const char **word, size_t *length)
@@ -67,11 +68,11 @@ static struct ray_error *check_choice(const char *choice, const struct ray_stack
 				"without --thread all are shown, each with its kind");
 }
 
-static void print_heading(const struct ray_stacks *s)
+static void print_heading(const struct ray_stacks *s, size_t width)
 {
 	struct ray_target *t = s->js->target;
 	ray_auto_memory char *args = NULL;
-	ray_auto_text line = { 0 };
+	ray_auto_text line = { 0 }, cut = { 0 };
 	struct ray_error *err;
 	size_t size = 0;
 
@@ -84,7 +85,9 @@ static void print_heading(const struct ray_stacks *s)
 	}
 	if (!line.length)
 		ray_text_add_safe(&line, ray_target_exe(t), strlen(ray_target_exe(t)));
-	printf("%d: %s\n", ray_target_pid(t), ray_text_get(&line));
+	printf("%d: ", ray_target_pid(t));
+	ray_view_cut(&cut, ray_text_get(&line), width ? width - LEFT_OF_COMMAND : SIZE_MAX, RAY_CUT_END);
+	printf("%s\n", ray_text_get(&cut));
 	if (s->js->blind)
 		printf("its executable is missing: addresses only");
 	else
@@ -156,13 +159,14 @@ static struct ray_error *run(const struct ray_call *call)
 		err = ray_call_target(call, &t);
 	if (!err)
 		err = ray_stacks_take(t, nonblocking, &s);
-	if (!err)
+	if (!err && choice)
 		err = check_choice(choice, s);
 	if (err)
 		return err;
 	view.max_frames = (size_t)frames;
+	view.width = view.verbose ? 0 : ray_view_width(stdout);
 	if (!json)
-		print_heading(s);
+		print_heading(s, view.width);
 	for (size_t i = 0; i < s->count; i++) {
 		if (!s->at[i].wanted || !is_chosen(choice, &s->at[i]))
 			continue;

@@ -39,7 +39,7 @@ static const struct rule rules[] = {
 	{ START, "20PlatformWorkerThread", RAY_ROLE_PLATFORM, "V8 platform worker" },
 	{ START, "20DelayedTaskScheduler", RAY_ROLE_DELAYED, "V8 delayed-task scheduler" },
 	{ START, "11InspectorIo10ThreadMain", RAY_ROLE_INSPECTOR, "inspector thread" },
-	{ START, "17StartIoThreadMain", RAY_ROLE_SIGNAL, "signal thread (SIGUSR1 starts the inspector)" },
+	{ START, "17StartIoThreadMain", RAY_ROLE_SIGNAL, "inspector signal thread" },
 	{ START_IS, "worker", RAY_ROLE_POOL, "libuv pool worker" },
 	/* libuv starts no other threads of its own on Linux, and calls its users' functions directly. */
 	{ START_FILE, "libuv.so", RAY_ROLE_POOL, "libuv pool worker" },
@@ -61,9 +61,9 @@ static const struct rule rules[] = {
 	{ FRAME, "16DefaultJobWorker3Run", RAY_ROLE_PLATFORM, "V8 platform worker" },
 	/* Each of them has something to tell its creator, or to wait for, first of all. */
 	{ CALLS, "uv_sem_post", RAY_ROLE_POOL, "libuv pool worker" },
-	{ CALLS, "uv_sem_wait", RAY_ROLE_SIGNAL, "signal thread (SIGUSR1 starts the inspector)" },
+	{ CALLS, "uv_sem_wait", RAY_ROLE_SIGNAL, "inspector signal thread" },
 	{ CALLS, "uv_cond_signal", RAY_ROLE_PLATFORM, "V8 platform worker" },
-	{ OUTER, "uv_sem_wait", RAY_ROLE_SIGNAL, "signal thread (SIGUSR1 starts the inspector)" },
+	{ OUTER, "uv_sem_wait", RAY_ROLE_SIGNAL, "inspector signal thread" },
 	/* The pool hands a semaphore on its creator's stack to its threads; the platform's data is on the heap. */
 	{ OUTER_LOCAL, "uv_cond_wait", RAY_ROLE_POOL, "libuv pool worker" },
 	{ OUTER, "uv_cond_wait", RAY_ROLE_PLATFORM, "V8 platform worker" },
@@ -73,7 +73,7 @@ static const struct rule rules[] = {
 	{ COMM, "DelayedTaskSche", RAY_ROLE_DELAYED, "V8 delayed-task scheduler" },
 	{ COMM, "libuv-worker", RAY_ROLE_POOL, "libuv pool worker" },
 	{ COMM, "InspectorIo", RAY_ROLE_INSPECTOR, "inspector thread" },
-	{ COMM, "SignalInspector", RAY_ROLE_SIGNAL, "signal thread (SIGUSR1 starts the inspector)" },
+	{ COMM, "SignalInspector", RAY_ROLE_SIGNAL, "inspector signal thread" },
 };
 
 static const struct rule main_rule = { START, "", RAY_ROLE_MAIN, "main JS thread" };

@@ -155,6 +155,19 @@ static const struct ray_module *find_module(struct ray_target *t, const char **m
 	return NULL;
 }
 
+/* A core that was cut inside its notes does not even say which files were mapped. */
+static bool has_files(struct ray_target *t)
+{
+	const struct ray_map *maps;
+	size_t count;
+
+	maps = ray_target_maps(t, &count);
+	for (size_t i = 0; i < count; i++)
+		if (maps[i].path[0] == '/')
+			return true;
+	return false;
+}
+
 struct ray_error *ray_node_identify(struct ray_target *t, struct ray_node *ret)
 {
 	struct ray_node n = { 0 };
@@ -165,6 +178,9 @@ struct ray_error *ray_node_identify(struct ray_target *t, struct ray_node *ret)
 		return ray_error_remedy(ray_error_new(RAY_UNREADABLE, "%s: its executable cannot be read: %s",
 						      ray_target_name(t), missing),
 					"--exe FILE or --sysroot DIR says where the binaries are");
+	if (!n.module && ray_target_kind(t) == RAY_TARGET_CORE && !has_files(t))
+		return ray_error_new(RAY_UNREADABLE, "%s does not say which files were mapped: its notes are missing",
+				     ray_target_name(t));
 	if (!n.module)
 		return ray_error_new(RAY_NOT_NODE, "%s is not a node: neither %s nor a library of it holds V8 and node",
 				     ray_target_name(t), ray_target_exe(t)[0] ? ray_target_exe(t) : "its executable");

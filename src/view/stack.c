@@ -9,7 +9,7 @@
 #include "v8/value.h"
 #include "view/table.h"
 
-enum { MAX_ARGUMENTS = 16, SOURCE_LIMIT = 160, NAME_WIDTH = 64 };
+enum { MAX_ARGUMENTS = 16, SOURCE_LIMIT = 160, NAME_WIDTH = 64, LEAST_PATH = 20 };
 
 bool ray_stack_shows(const struct ray_frame *f, const struct ray_stack_view *view)
 {
@@ -92,14 +92,14 @@ static void add_native(const struct ray_frame *f, const struct ray_stack_view *v
 		ray_text_printf(out, " (%s)", f->why ? f->why : "no symbol");
 }
 
-static void add_place(const struct ray_frame *f, struct ray_text *out)
+static void add_place(const struct ray_frame *f, size_t file_width, struct ray_text *out)
 {
 	const char *file = f->file && f->file[0] ? f->file : "<unknown>";
 
 	if (!f->script)
 		return;
 	ray_text_add(out, " (");
-	ray_text_add(out, file);
+	ray_view_cut(out, file, file_width, RAY_CUT_START);
 	/* As node prints it: "eval at f (x.js:1:2), <anonymous>:3:4". */
 	if (!strncmp(file, "eval at ", 8))
 		ray_text_add(out, ", <anonymous>");
@@ -149,7 +149,8 @@ static void add_wasm(const struct ray_frame *f, struct ray_text *out)
 		ray_text_printf(out, " (%s)", f->why ? f->why : "no name");
 }
 
-static void add_frame(const struct ray_frame *f, const struct ray_stack_view *view, struct ray_text *out)
+static void add_frame(const struct ray_frame *f, const struct ray_stack_view *view, size_t file_width,
+		      struct ray_text *out)
 {
 	if (f->kind == RAY_FRAME_NATIVE) {
 		add_native(f, view, out);
@@ -160,19 +161,28 @@ static void add_frame(const struct ray_frame *f, const struct ray_stack_view *vi
 		return;
 	}
 	ray_frame_js_name(f, out);
-	add_place(f, out);
+	add_place(f, file_width, out);
 	add_tier(f, out);
 	if (!f->function)
 		ray_text_printf(out, " (%s)", f->why ? f->why : "no name");
 }
 
-static void print_arguments(const struct ray_stacks *s, const struct ray_frame *f, FILE *out)
+static void print_line(const struct ray_text *line, const struct ray_stack_view *view, FILE *out)
+{
+	ray_auto_text cut = { 0 };
+
+	ray_view_cut(&cut, ray_text_get(line), view->width ? view->width : SIZE_MAX, RAY_CUT_END);
+	fprintf(out, "%s\n", ray_text_get(&cut));
+}
+
+static void print_arguments(const struct ray_stacks *s, const struct ray_frame *f, const struct ray_stack_view *view,
+			    FILE *out)
 {
 	struct ray_v8 *v8 = &s->js->v8;
 	ray_auto_text text = { 0 };
 	uint64_t value;
 
-	ray_text_add(&text, "this: ");
+	ray_text_add(&text, "          this: ");
 	ray_v8_value_brief(v8, f->receiver, &text);
 	ray_text_add(&text, "  arguments: ");
 	if (f->argc <= 0)
@@ -189,20 +199,37 @@ static void print_arguments(const struct ray_stacks *s, const struct ray_frame *
 		else
 			ray_text_add(&text, "(unreadable)");
 	}
-	fprintf(out, "          %s\n", ray_text_get(&text));
+	print_line(&text, view, out);
 }
 
-static void print_source(const struct ray_stacks *s, const struct ray_frame *f, int around, FILE *out)
+static void print_source(const struct ray_stacks *s, const struct ray_frame *f, const struct ray_stack_view *view,
+			 FILE *out)
 {
-	for (int line = f->line - around; line <= f->line + around; line++) {
+	for (int line = f->line - view->source; line <= f->line + view->source; line++) {
 		const char *source = ray_v8_script_line(&s->js->v8, f->script, line, SOURCE_LIMIT);
 		ray_auto_text text = { 0 };
 
 		if (!source)
 			continue;
+		ray_text_printf(&text, "          %s %5d  ", line == f->line ? ">" : " ", line);
 		ray_text_add_safe(&text, source, strlen(source));
-		fprintf(out, "          %s %5d  %s\n", line == f->line ? ">" : " ", line, ray_text_get(&text));
+		print_line(&text, view, out);
 	}
+}
+
+/* A frame's text, its path cut so far that the line fits. */
+static void add_fitting(const struct ray_frame *f, const struct ray_stack_view *view, struct ray_text *out)
+{
+	size_t start = out->length, width, file = f->file ? ray_text_width(f->file) : 0;
+
+	add_frame(f, view, SIZE_MAX, out);
+	width = ray_text_width(ray_text_get(out));
+	if (!view->width || width <= view->width || file <= LEAST_PATH)
+		return;
+	out->length = start;
+	out->bytes[start] = '\0';
+	file = file > width - view->width + LEAST_PATH ? file - (width - view->width) : LEAST_PATH;
+	add_frame(f, view, file, out);
 }
 
 static void print_frame(const struct ray_stacks *s, const struct ray_frame *f, size_t number,
@@ -210,14 +237,15 @@ static void print_frame(const struct ray_stacks *s, const struct ray_frame *f, s
 {
 	ray_auto_text text = { 0 };
 
+	ray_text_printf(&text, "%4zu %-4s ", number, kind_word(f));
 	if (view->verbose)
 		ray_text_printf(&text, "%016" PRIx64 " ", f->pc);
-	add_frame(f, view, &text);
-	fprintf(out, "%4zu %-4s %s\n", number, kind_word(f), ray_text_get(&text));
+	add_fitting(f, view, &text);
+	print_line(&text, view, out);
 	if (view->arguments && f->kind == RAY_FRAME_JS && f->js_function)
-		print_arguments(s, f, out);
+		print_arguments(s, f, view, out);
 	if (view->source && f->script && f->line)
-		print_source(s, f, view->source, out);
+		print_source(s, f, view, out);
 }
 
 static void print_end(const struct ray_stack *stack, FILE *out)

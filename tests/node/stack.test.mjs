@@ -112,3 +112,17 @@ test('a core without its executable: threads and addresses, exit 5', async (t) =
 	assert.equal(found.code, 0, found.stderr);
 	compare(jsonLines(found.stdout)[0].frames.slice(1), target.ready.frames);
 });
+
+test('a core cut inside its notes is unreadable, not "not a node"', async (t) => {
+	const target = await start(nodes[0], 'park.js');
+	t.after(target.stop);
+	const core = await takeCore(target);
+	for (const size of [64, 200, 4096, 8192]) {
+		const cut = path.join(tmp(), `cut-${size}`);
+		fs.writeFileSync(cut, fs.readFileSync(core).subarray(0, size));
+		const { code, stderr, signal } = await noderay(['stack', cut]);
+		assert.equal(signal, null);
+		assert.equal(code, 5, `${size} bytes: ${stderr}`);
+		assert.doesNotMatch(stderr, /\(null\)/);
+	}
+});
