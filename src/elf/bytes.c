@@ -158,6 +158,29 @@ size_t ray_elf_read(struct ray_elf *e, uint64_t vaddr, void *buffer, size_t size
 	return done;
 }
 
+static bool is_zero_filled(const struct ray_elf *e, uint64_t vaddr, size_t size)
+{
+	for (size_t i = 0; i < e->phdr_count; i++) {
+		const Elf64_Phdr *p = &e->phdrs[i];
+		uint64_t in = vaddr - p->p_vaddr;
+
+		if (p->p_type == PT_LOAD && vaddr >= p->p_vaddr && in >= p->p_filesz && in < p->p_memsz &&
+		    p->p_memsz - in >= size)
+			return true;
+	}
+	return false;
+}
+
+bool ray_elf_read_int(struct ray_elf *e, uint64_t vaddr, int32_t *ret)
+{
+	int32_t value = 0;
+
+	if (!is_zero_filled(e, vaddr, sizeof(value)) && ray_elf_read(e, vaddr, &value, sizeof(value)) != sizeof(value))
+		return false;
+	*ret = value;
+	return true;
+}
+
 const void *ray_elf_bytes(struct ray_elf *e, size_t *size_ret)
 {
 	*size_ret = e->size;

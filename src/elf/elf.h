@@ -53,6 +53,8 @@ bool ray_elf_symbol_at(struct ray_elf *e, uint64_t vaddr, struct ray_symbol *ret
 
 /* Copies bytes of the image as a program finds them when it starts, zeros of .bss too; returns how many could be had from vaddr on. */
 size_t ray_elf_read(struct ray_elf *e, uint64_t vaddr, void *buffer, size_t size);
+/* A variable as the program starts with it: zero where the file only sets memory aside (.bss). */
+bool ray_elf_read_int(struct ray_elf *e, uint64_t vaddr, int32_t *ret);
 /* Copies bytes at a file offset; returns how many. */
 size_t ray_elf_read_file(struct ray_elf *e, uint64_t offset, void *buffer, size_t size);
 /* The whole file, mapped; for searches. */

@@ -28,16 +28,16 @@ bool ray_node_is_module(struct ray_elf *e)
 
 static void read_v8_version(struct ray_elf *e, struct ray_node *n)
 {
-	uint32_t part[4];
+	int32_t part[4];
 	struct ray_symbol s;
 
 	for (int i = 0; i < 4; i++) {
-		if (!ray_elf_find_dynamic(e, v8_version_symbols[i], &s) ||
-		    ray_elf_read(e, s.value, &part[i], sizeof(part[i])) != sizeof(part[i]) || part[i] > 65535)
+		if (!ray_elf_find_dynamic(e, v8_version_symbols[i], &s) || !ray_elf_read_int(e, s.value, &part[i]) ||
+		    part[i] < 0 || part[i] > 65535)
 			return;
 	}
 	n->v8 = RAY_V8(part[0] & 255, part[1] & 255, part[2]);
-	snprintf(n->v8_text, sizeof(n->v8_text), "%u.%u.%u.%u", part[0], part[1], part[2], part[3]);
+	snprintf(n->v8_text, sizeof(n->v8_text), "%d.%d.%d.%d", part[0], part[1], part[2], part[3]);
 }
 
 static bool is_version(const char *text)
@@ -106,7 +106,8 @@ static void read_version_from_file(struct ray_elf *e, struct ray_node *n)
 	}
 }
 
-static bool note_is_bundle(const char *owner, RAY_UNUSED uint32_t type, RAY_UNUSED const void *desc, size_t size, void *arg)
+static bool note_is_bundle(const char *owner, RAY_UNUSED uint32_t type, RAY_UNUSED const void *desc, size_t size,
+			   void *arg)
 {
 	bool *found = arg;
 
