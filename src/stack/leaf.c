@@ -3,11 +3,14 @@
 
 #include <string.h>
 
+#include "stack/epilogue.h"
 #include "v8/frame.h"
+#include "v8/function.h"
 
 enum {
 	SEARCH_WORDS = 32,   /* how far above sp a return address is looked for */
 	PROLOGUE_BYTES = 96, /* V8's prologues push rbp well before that */
+	REG_RDI = 5,
 	REG_R9 = 9,
 	REG_R12 = 12,
 };
@@ -36,25 +39,27 @@ bool ray_leaf_is_return_address(struct ray_js *js, uint64_t address)
 /* The function that code belongs to, compared with the one whose frame stands at rbp. */
 static bool is_code_of(struct ray_js *js, const struct ray_v8_code *code, const struct ray_v8_frame *frame)
 {
-	uint64_t shared, array;
+	uint64_t array;
 
 	if (frame->kind != RAY_V8_FRAME_FUNCTION)
 		return false;
-	if (code->tier == RAY_TIER_BASELINE)
-		return ray_v8_field(&js->v8, code->object, RAY_V8_CODE_DEOPT, &array) && array == frame->bytecode_array;
-	return ray_v8_code_shared(&js->v8, code, &shared) && shared == frame->shared;
+	/* A debugger runs a copy of the bytecode, which the frame knows and the function does not. */
+	return (ray_v8_code_bytecode(&js->v8, code, &array) && array == frame->bytecode_array) ||
+	       ray_v8_code_is_of(&js->v8, code, frame->shared);
 }
 
 /* The first return address above sp that leads into code of the frame's function. */
-static bool find_return_address(struct ray_js *js, uint64_t sp, const struct ray_v8_frame *frame, struct ray_leaf *ret)
+static bool find_return_address(struct ray_js *js, const struct ray_raw_frame *f, const struct ray_v8_frame *frame,
+				struct ray_leaf *ret)
 {
-	uint64_t words[SEARCH_WORDS];
+	uint64_t words[SEARCH_WORDS], sp = f->sp;
 	const struct ray_module *m;
 	struct ray_v8_code code;
 	uint64_t vaddr;
 	size_t n = ray_target_read(js->target, sp, words, sizeof(words)) / 8;
 
-	for (size_t i = 0; i < n; i++) {
+	/* Behind fp are the return addresses of others: of the same function too, when it calls itself. */
+	for (size_t i = 0; i < n && sp + i * 8 < f->fp; i++) {
 		if (words[i] < 0x1000 || ray_walk_region(js, words[i] - 1, &m, &vaddr) != RAY_REGION_JIT ||
 		    !ray_v8_code_find(&js->v8, words[i] - 1, &code) || !is_code_of(js, &code, frame))
 			continue;
@@ -64,6 +69,16 @@ static bool find_return_address(struct ray_js *js, uint64_t sp, const struct ray
 		return true;
 	}
 	return false;
+}
+
+/* The function that is being called is in rdi until its prologue has stored it. */
+static uint64_t called_function(struct ray_js *js, const struct ray_v8_code *code, const struct ray_unwind_regs *regs)
+{
+	uint64_t function = regs->valid & 1u << REG_RDI ? regs->reg[REG_RDI] : 0, shared;
+
+	return ray_v8_function_shared(&js->v8, function, &shared) && ray_v8_code_is_of(&js->v8, code, shared) ?
+		       function :
+		       0;
 }
 
 /* push rbp; mov rbp, rsp. Where pc stands before it, the return address is on top of the stack, or one
@@ -89,40 +104,39 @@ static bool in_prologue(struct ray_js *js, const struct ray_v8_code *code, const
 		    !ray_leaf_is_return_address(js, address))
 			return false;
 		ret->return_address = address;
-		ret->frameless = true;
+		ret->frameless = ret->entering = true;
 		return true;
 	}
 	return false;
 }
 
-/* Any return address into V8's code or node's: for a leaf whose caller is not a plain function. */
-static bool find_any_return_address(struct ray_js *js, uint64_t sp, struct ray_leaf *ret)
+/* Between leave and ret. */
+static bool in_epilogue(struct ray_js *js, const struct ray_unwind_regs *regs, struct ray_leaf *ret)
 {
-	uint64_t words[SEARCH_WORDS];
-	size_t n = ray_target_read(js->target, sp, words, sizeof(words)) / 8;
+	struct ray_reader memory = ray_target_reader(js->target);
+	uint64_t address, sp;
 
-	for (size_t i = 0; i < n; i++) {
-		if (!ray_leaf_is_return_address(js, words[i]))
-			continue;
-		ret->frameless = true;
-		ret->return_address = words[i];
-		ret->caller_sp = sp + i * 8 + 8;
-		return true;
-	}
-	return false;
+	if (!ray_epilogue_find(&memory, regs, &address, &sp) || !ray_leaf_is_return_address(js, address))
+		return false;
+	ret->frameless = true;
+	ret->return_address = address;
+	ret->caller_sp = sp;
+	return true;
 }
 
 static void inspect_jit(struct ray_js *js, const struct ray_raw_frame *f, const struct ray_v8_frame *frame,
-			struct ray_leaf *ret)
+			const struct ray_unwind_regs *regs, struct ray_leaf *ret)
 {
 	struct ray_v8_code code;
 
 	if (!ray_v8_code_find(&js->v8, f->pc, &code) || code.tier == RAY_TIER_NONE)
 		return; /* wasm, regexp: they keep frames */
-	if (in_prologue(js, &code, f, ret) || is_code_of(js, &code, frame))
+	if (in_prologue(js, &code, f, ret)) {
+		ret->entered = called_function(js, &code, regs);
 		return;
-	if (!find_return_address(js, f->sp, frame, ret))
-		find_any_return_address(js, f->sp, ret);
+	}
+	if (!in_epilogue(js, regs, ret) && !is_code_of(js, &code, frame))
+		find_return_address(js, f, frame, ret);
 }
 
 /* V8 keeps the bytecode array in r12 and the offset in r9 while a bytecode's handler runs; the slot in the
@@ -163,11 +177,11 @@ static void inspect_builtin(struct ray_js *js, const struct ray_raw_frame *f, co
 {
 	uint64_t script;
 
-	/* Typed frames and functions without a script are the builtin's own. */
-	if (frame->kind != RAY_V8_FRAME_FUNCTION || !ray_v8_field(&js->v8, frame->shared, RAY_V8_SFI_SCRIPT, &script) ||
-	    !ray_v8_is(&js->v8, script, RAY_V8_TYPE_SCRIPT))
+	/* Otherwise typed frames and functions without a script are the builtin's own. */
+	if (in_epilogue(js, regs, ret) || frame->kind != RAY_V8_FRAME_FUNCTION ||
+	    !ray_v8_shared_script(&js->v8, frame->shared, &script))
 		return;
-	if (find_return_address(js, f->sp, frame, ret))
+	if (find_return_address(js, f, frame, ret))
 		return;
 	if (frame->bytecode_array && is_handler(js, f->pc))
 		ret->bytecode_offset = offset_in_registers(js, frame, regs);
@@ -183,7 +197,7 @@ void ray_leaf_inspect(struct ray_js *js, const struct ray_raw_frame *f, const st
 		return;
 	ray_v8_frame_read(&js->v8, f->fp, &frame);
 	if (f->region == RAY_REGION_JIT)
-		inspect_jit(js, f, &frame, ret);
+		inspect_jit(js, f, &frame, regs, ret);
 	else
 		inspect_builtin(js, f, &frame, regs, ret);
 }

@@ -14,6 +14,8 @@ struct ray_leaf {
 	bool frameless;		 /* rbp is the caller's; then: */
 	uint64_t return_address; /* into the caller */
 	uint64_t caller_sp;	 /* behind it */
+	bool entering;		 /* in the prologue: it has no frame yet */
+	uint64_t entered;	 /* entering: the JSFunction that is called; 0 if not known */
 	int32_t bytecode_offset; /* in an interpreted frame, from the registers; -1 when not there */
 };
 

@@ -170,13 +170,58 @@ static const char *outer_name(struct namer *n, const struct ray_v8_frame *v)
 	return held ? held : name;
 }
 
-static bool push_function(struct namer *n, const struct ray_raw_frame *raw, const struct ray_v8_frame *v)
+/* Builtins that run on a function's own frame while it is made or taken down: then there is no offset in it. */
+struct own_builtin {
+	const char *name;
+	enum ray_v8_tier tier;
+	bool entering;
+};
+
+static const struct own_builtin own_builtins[] = {
+	{ "InterpreterEntryTrampoline", RAY_TIER_INTERPRETED, true },
+	{ "BaselineOutOfLinePrologue", RAY_TIER_BASELINE, true },
+	{ "BaselineLeaveFrame", RAY_TIER_BASELINE, false },
+};
+
+/* A function that is only being entered is where it starts. */
+static void set_entry(struct namer *n, struct ray_v8_frame_code *code)
+{
+	int32_t start, end;
+
+	code->count = 1;
+	code->places[0].inlined = false;
+	if (ray_v8_shared_range(&n->js->v8, code->places[0].shared, &start, &end))
+		code->places[0].position = start;
+}
+
+/* The function has a script, but neither code of its own nor a bytecode offset was found: what runs is a builtin. */
+static void set_own_builtin(struct namer *n, const char *builtin, struct ray_v8_frame_code *code)
+{
+	uint64_t script;
+
+	if (code->tier != RAY_TIER_BUILTIN || !ray_v8_shared_script(&n->js->v8, code->places[0].shared, &script))
+		return;
+	code->tier = RAY_TIER_NONE;
+	for (size_t i = 0; builtin && i < RAY_COUNT(own_builtins); i++) {
+		if (strncmp(builtin, own_builtins[i].name, strlen(own_builtins[i].name)))
+			continue;
+		code->tier = own_builtins[i].tier;
+		if (own_builtins[i].entering)
+			set_entry(n, code);
+	}
+}
+
+static bool push_function(struct namer *n, const struct ray_raw_frame *raw, const struct ray_v8_frame *v,
+			  const char *builtin)
 {
 	struct ray_v8 *v8 = &n->js->v8;
 	struct ray_v8_frame_code code;
 	const char *name;
 
 	ray_v8_frame_places(v8, v, raw->at, raw->region == RAY_REGION_JIT, raw->leaf_offset, &code);
+	if (raw->entering)
+		set_entry(n, &code);
+	set_own_builtin(n, builtin, &code);
 	/* Builtins that were copied next to the JIT's code look generated but are no Code. */
 	if (raw->region == RAY_REGION_JIT && code.tier == RAY_TIER_NONE && v->bytecode_offset >= 0)
 		ray_v8_frame_places(v8, v, raw->pc, false, -1, &code);
@@ -187,7 +232,7 @@ static bool push_function(struct namer *n, const struct ray_raw_frame *raw, cons
 		f.tier = code.tier;
 		f.inlined = !outer;
 		set_place(n, &code.places[i], &f);
-		name = outer ? outer_name(n, v) : ray_v8_shared_name(v8, code.places[i].shared);
+		name = outer && v->function ? outer_name(n, v) : ray_v8_shared_name(v8, code.places[i].shared);
 		f.function = name && !name[0] ? nameless(n, &f) : safe(n, name);
 		if (!f.function)
 			f.why = "its name cannot be read";
@@ -271,24 +316,21 @@ static bool push_typed(struct namer *n, const struct ray_raw_frame *raw, const s
 /* The frame that runs on top of a JS function's code without one of its own: code in its prologue, or a builtin. */
 static bool push_frameless(struct namer *n, const struct ray_raw_frame *raw, const struct ray_module *m, uint64_t vaddr)
 {
-	struct ray_frame f = new_frame(raw, RAY_FRAME_JS);
-	struct ray_v8_place place = { .position = -1 };
+	struct ray_v8_frame v = { .kind = RAY_V8_FRAME_FUNCTION, .bytecode_offset = -1, .argc = -1 };
+	struct ray_frame f = new_frame(raw, RAY_FRAME_STUB);
 	struct ray_v8_code code;
-	const char *name;
 
 	if (raw->region != RAY_REGION_JIT)
 		return push_builtin(n, raw, m, vaddr);
-	if (!ray_v8_code_find(&n->js->v8, raw->pc, &code) || !ray_v8_code_shared(&n->js->v8, &code, &place.shared)) {
-		f.kind = RAY_FRAME_STUB;
-		f.function = "(generated code)";
-		return push(n, f);
+	if (ray_v8_code_find(&n->js->v8, raw->pc, &code) &&
+	    (ray_v8_function_shared(&n->js->v8, raw->entered, &v.shared) ||
+	     ray_v8_code_shared(&n->js->v8, &code, &v.shared))) {
+		v.function = raw->entered;
+		if (!ray_v8_code_bytecode(&n->js->v8, &code, &v.bytecode_array))
+			v.bytecode_array = 0;
+		return push_function(n, raw, &v, NULL);
 	}
-	f.tier = code.tier;
-	set_place(n, &place, &f);
-	name = ray_v8_shared_name(&n->js->v8, place.shared);
-	f.function = name && !name[0] ? nameless(n, &f) : safe(n, name);
-	if (!f.function)
-		f.why = "its name cannot be read";
+	f.function = "(generated code)";
 	return push(n, f);
 }
 
@@ -314,7 +356,7 @@ static bool name_v8(struct namer *n, const struct ray_raw_frame *raw, const stru
 		/* Handlers run on the function's frame: with them the leaf is two frames to the eye. */
 		if (raw->region == RAY_REGION_BUILTIN && raw->exact && !push_builtin(n, raw, m, vaddr))
 			return false;
-		return push_function(n, raw, &v);
+		return push_function(n, raw, &v, builtin_name(n, m, vaddr));
 	}
 	if (raw->region == RAY_REGION_BUILTIN)
 		return push_builtin(n, raw, m, vaddr);

@@ -140,6 +140,8 @@ static bool step_v8(struct walker *w, struct ray_raw_frame *f)
 	if (!leaf.frameless)
 		return step_by_frame_pointer(w);
 	f->frameless = true;
+	f->entering = leaf.entering;
+	f->entered = leaf.entered;
 	w->regs.reg[REG_PC] = leaf.return_address;
 	w->regs.reg[REG_RSP] = leaf.caller_sp;
 	w->regs.valid = KNOWN(REG_RBP) | KNOWN(REG_RSP) | KNOWN(REG_PC);

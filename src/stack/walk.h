@@ -23,7 +23,9 @@ struct ray_raw_frame {
 	uint64_t at; /* the address to look up: pc, or inside the call before it when pc is a return address */
 	enum ray_region region;
 	bool exact;	     /* pc is the instruction itself, not a return address behind a call */
-	bool frameless;	     /* it has no frame of its own (yet): fp is its caller's */
+	bool frameless;	     /* it has no frame of its own (yet, or any more): fp is its caller's */
+	bool entering;	     /* frameless, in the prologue */
+	uint64_t entered;    /* entering: the JSFunction that is being called, by a register; 0 if not known */
 	int32_t leaf_offset; /* innermost interpreted frame: the bytecode offset in a register; else -1 */
 };
 

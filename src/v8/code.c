@@ -3,11 +3,11 @@
 
 #include <string.h>
 
+#include "v8/function.h"
+
 enum {
 	STEP = 4096,
 	MAX_CODE = 16 << 20, /* how far back a header is looked for */
-	KIND_MAGLEV = 1,     /* behind baseline */
-	KIND_TURBOFAN = 2,
 };
 
 const char *ray_v8_tier_name(enum ray_v8_tier tier)
@@ -21,16 +21,11 @@ static enum ray_v8_tier tier_of(const struct ray_v8_layout *l, uint32_t flags)
 {
 	int32_t kind = (int32_t)flags & ray_v8_get(l, RAY_V8_CODE_KIND_MASK);
 
-	switch (kind - ray_v8_get(l, RAY_V8_CODE_KIND_BASELINE)) {
-	case 0:
-		return RAY_TIER_BASELINE;
-	case KIND_MAGLEV:
-		return RAY_TIER_MAGLEV;
-	case KIND_TURBOFAN:
-		return RAY_TIER_TURBOFAN;
-	default:
+	if (kind < ray_v8_get(l, RAY_V8_CODE_KIND_BASELINE))
 		return RAY_TIER_NONE;
-	}
+	if (kind == ray_v8_get(l, RAY_V8_CODE_KIND_BASELINE))
+		return RAY_TIER_BASELINE;
+	return kind < ray_v8_get(l, RAY_V8_CODE_KIND_TURBOFAN) ? RAY_TIER_MAGLEV : RAY_TIER_TURBOFAN;
 }
 
 /* The object that starts at header: is it code, and does pc lie in it? */
@@ -162,4 +157,25 @@ bool ray_v8_code_shared(struct ray_v8 *v8, const struct ray_v8_code *code, uint6
 		return false;
 	*ret = value;
 	return ray_v8_is(v8, value, RAY_V8_TYPE_SFI);
+}
+
+bool ray_v8_code_bytecode(struct ray_v8 *v8, const struct ray_v8_code *code, uint64_t *ret)
+{
+	uint64_t value;
+
+	if (code->tier != RAY_TIER_BASELINE || !ray_v8_field(v8, code->object, RAY_V8_CODE_DEOPT, &value))
+		return false;
+	return ray_v8_data_bytecode(v8, value, ret);
+}
+
+bool ray_v8_code_is_of(struct ray_v8 *v8, const struct ray_v8_code *code, uint64_t shared)
+{
+	uint64_t value, own, data;
+
+	if (code->tier != RAY_TIER_BASELINE)
+		return ray_v8_code_shared(v8, code, &value) && value == shared;
+	if (ray_v8_code_bytecode(v8, code, &value))
+		return ray_v8_shared_bytecode(v8, shared, &own) && own == value;
+	return ray_v8_field(v8, shared, RAY_V8_SFI_DATA, &data) && ray_v8_is(v8, data, RAY_V8_TYPE_BASELINE_DATA) &&
+	       ray_v8_word(v8, data, RAY_V8_BASELINE_DATA_CODE, &value) && value == code->object;
 }

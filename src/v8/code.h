@@ -30,5 +30,9 @@ bool ray_v8_code_find(struct ray_v8 *v8, uint64_t pc, struct ray_v8_code *ret);
 /* The SharedFunctionInfo of the function this code was compiled from; for baseline code the BytecodeArray
  * is all it knows: then false. */
 bool ray_v8_code_shared(struct ray_v8 *v8, const struct ray_v8_code *code, uint64_t *ret);
+/* The BytecodeArray that baseline code was compiled from; false when the code does not say (V8 up to 9.4). */
+bool ray_v8_code_bytecode(struct ray_v8 *v8, const struct ray_v8_code *code, uint64_t *ret);
+/* Was this code compiled from that function? */
+bool ray_v8_code_is_of(struct ray_v8 *v8, const struct ray_v8_code *code, uint64_t shared);
 
 #endif

@@ -93,6 +93,7 @@ void ray_v8_frame_places(struct ray_v8 *v8, const struct ray_v8_frame *f, uint64
 			 struct ray_v8_frame_code *ret)
 {
 	struct ray_v8_code code;
+	uint64_t owner;
 
 	ret->count = 1;
 	ret->places[0] = (struct ray_v8_place){ f->shared, -1, false };
@@ -104,7 +105,9 @@ void ray_v8_frame_places(struct ray_v8 *v8, const struct ray_v8_frame *f, uint64
 			ret->tier = RAY_TIER_BUILTIN;
 		return;
 	}
-	if (!ray_v8_code_find(v8, pc, &code))
+	/* Code of another function on this frame: it stands between two frames, and its positions are not this one's. */
+	if (!ray_v8_code_find(v8, pc, &code) ||
+	    (ray_v8_code_shared(v8, &code, &owner) && code.tier != RAY_TIER_BASELINE && owner != f->shared))
 		return;
 	ret->tier = code.tier;
 	if (code.tier == RAY_TIER_BASELINE)

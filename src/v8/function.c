@@ -12,6 +12,7 @@ enum {
 
 /* Bits of ScopeInfo's flags, the same from V8 9.0 to 14.6. */
 enum {
+	SCOPE_RECEIVER_VARIABLE = 3 << 7, /* 1 on the stack, 2 in the context, 3 not used */
 	SCOPE_HAS_SAVED_CLASS = 1 << 10,
 	SCOPE_FUNCTION_VARIABLE = 3 << 12,
 	SCOPE_HAS_INFERRED_NAME = 1 << 14,
@@ -43,15 +44,19 @@ static bool scope_tail(struct ray_v8 *v8, uint64_t scope, int64_t *ret)
 	return true;
 }
 
-/* How many of the slots behind the locals have to do with names. */
+/* How many of the slots behind the locals have to do with names and the receiver. */
 static int scope_name_slots(struct ray_v8 *v8, uint64_t scope)
 {
-	uint64_t flags;
+	uint64_t flags, receiver;
+	int slots = 0;
 
 	if (!scope_slot(v8, scope, 0, &flags) || !ray_v8_is_smi(flags))
 		return 0;
 	flags = (uint32_t)ray_v8_smi(flags);
-	return (flags & SCOPE_HAS_SAVED_CLASS ? 1 : 0) + (flags & SCOPE_FUNCTION_VARIABLE ? 2 : 0) +
+	receiver = flags & SCOPE_RECEIVER_VARIABLE;
+	if (receiver && receiver != SCOPE_RECEIVER_VARIABLE)
+		slots = ray_v8_get(v8->layout, RAY_V8_SCOPE_RECEIVER_INFO);
+	return slots + (flags & SCOPE_HAS_SAVED_CLASS ? 1 : 0) + (flags & SCOPE_FUNCTION_VARIABLE ? 2 : 0) +
 	       (flags & SCOPE_HAS_INFERRED_NAME ? 1 : 0);
 }
 
@@ -121,6 +126,29 @@ bool ray_v8_shared_script(struct ray_v8 *v8, uint64_t shared, uint64_t *ret)
 		return false;
 	*ret = value;
 	return ray_v8_is(v8, value, RAY_V8_TYPE_SCRIPT);
+}
+
+bool ray_v8_data_bytecode(struct ray_v8 *v8, uint64_t data, uint64_t *ret)
+{
+	if (ray_v8_is(v8, data, RAY_V8_TYPE_BASELINE_DATA) && !ray_v8_word(v8, data, RAY_V8_BASELINE_DATA_DATA, &data))
+		return false;
+	if (ray_v8_is(v8, data, RAY_V8_TYPE_INTERPRETER_DATA) &&
+	    !ray_v8_word(v8, data, RAY_V8_INTERPRETER_DATA_BYTECODE, &data))
+		return false;
+	*ret = data;
+	return ray_v8_is(v8, data, RAY_V8_TYPE_BYTECODE_ARRAY);
+}
+
+bool ray_v8_shared_bytecode(struct ray_v8 *v8, uint64_t shared, uint64_t *ret)
+{
+	uint64_t data;
+
+	if (!ray_v8_is(v8, shared, RAY_V8_TYPE_SFI) || !ray_v8_field(v8, shared, RAY_V8_SFI_DATA, &data))
+		return false;
+	/* Baseline code stands in for the bytecode and holds it where optimized code has its deoptimization data. */
+	if (ray_v8_is(v8, data, RAY_V8_TYPE_CODE) && !ray_v8_field(v8, data, RAY_V8_CODE_DEOPT, &data))
+		return false;
+	return ray_v8_data_bytecode(v8, data, ret);
 }
 
 static bool is_range(uint64_t start, uint64_t end)

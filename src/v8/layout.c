@@ -106,6 +106,9 @@ static const struct row rows[] = {
 	/* A ScopeInfo was a FixedArray, with its length first, up to V8 9.0. */
 	SINCE(V(9, 1, 0), SCOPE_FIRST, NULL, NO_BASE, 8),
 	SINCE(0, SCOPE_FIRST, NULL, NO_BASE, 16),
+	/* Up to 9.6, a slot for where the receiver is, if it is used. */
+	SINCE(V(9, 7, 0), SCOPE_RECEIVER_INFO, NULL, NO_BASE, 0),
+	SINCE(0, SCOPE_RECEIVER_INFO, NULL, NO_BASE, 1),
 	SYMBOL(SCOPE_IDX_LOCALS, "scopeinfo_idx_ncontextlocals"),
 	SYMBOL(SCOPE_IDX_FIRST_VARS, "scopeinfo_idx_first_vars"),
 	/* Scopes with that many context locals keep their names in a hash table; up to 9.6 none did. */
@@ -164,6 +167,10 @@ static const struct row rows[] = {
 	SINCE(0, CODE_SIZE, NULL, NO_BASE, 40),
 	OR(CODE_KIND_MASK, "CodeKindFieldMask", 15),
 	OR(CODE_KIND_BASELINE, "CodeKindBaseline", 11),
+	/* The first of TurboFan's kinds; node has Maglev, whose kind is between, since V8 11. Before 9.2 TurboFan's is the
+	 * third behind baseline, then the second: the others are TurboFan too, set up in other ways. */
+	SINCE(V(11, 0, 0), CODE_KIND_TURBOFAN, NULL, RAY_V8_CODE_KIND_BASELINE, 2),
+	SINCE(0, CODE_KIND_TURBOFAN, NULL, RAY_V8_CODE_KIND_BASELINE, 1),
 	SYMBOL(STREAM_BODY, "class_InstructionStream__instruction_start_"),
 	SINCE(V(11, 1, 0), STREAM_CODE, NULL, NO_BASE, 8),
 
@@ -199,6 +206,9 @@ static const struct row rows[] = {
 	SYMBOL(TYPE_BYTE_ARRAY, "type_ByteArray__"),
 	SYMBOL(TYPE_TRUSTED_BYTE_ARRAY, "type_TrustedByteArray__"),
 	SYMBOL(TYPE_SFI_WRAPPER, "type_SharedFunctionInfoWrapper__"),
+	/* Up to V8 9.4 it joins baseline code and bytecode; since then the code knows its bytecode. */
+	SYMBOL(TYPE_BASELINE_DATA, "type_BaselineData__"),
+	SYMBOL(TYPE_INTERPRETER_DATA, "type_InterpreterData__"),
 	SYMBOL(TYPE_DEBUG_INFO, "type_DebugInfo__"),
 	SYMBOL(TYPE_ODDBALL, "type_Oddball__"),
 	SYMBOL(TYPE_HOLE, "type_Hole__"),

@@ -64,6 +64,7 @@ enum { RAY_V8_NONE = INT_MIN };
 	X(SCRIPT_SOURCE_URL, false)         \
 	X(DEBUG_INFO_SCRIPT, false)         \
 	X(SCOPE_FIRST, true)                \
+	X(SCOPE_RECEIVER_INFO, true)        \
 	X(SCOPE_IDX_LOCALS, true)           \
 	X(SCOPE_IDX_FIRST_VARS, true)       \
 	X(SCOPE_INLINE_LOCALS, true)        \
@@ -108,6 +109,7 @@ enum { RAY_V8_NONE = INT_MIN };
 	X(CODE_SIZE, true)                  \
 	X(CODE_KIND_MASK, true)             \
 	X(CODE_KIND_BASELINE, true)         \
+	X(CODE_KIND_TURBOFAN, true)         \
 	X(STREAM_CODE, false)               \
 	X(STREAM_BODY, false)               \
 	X(DEOPT_INLINED_COUNT, true)        \
@@ -131,6 +133,8 @@ enum { RAY_V8_NONE = INT_MIN };
 	X(TYPE_BYTE_ARRAY, true)            \
 	X(TYPE_TRUSTED_BYTE_ARRAY, false)   \
 	X(TYPE_SFI_WRAPPER, false)          \
+	X(TYPE_BASELINE_DATA, false)        \
+	X(TYPE_INTERPRETER_DATA, false)     \
 	X(TYPE_DEBUG_INFO, false)           \
 	X(TYPE_ODDBALL, true)               \
 	X(TYPE_HOLE, false)                 \
