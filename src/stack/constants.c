@@ -7,8 +7,10 @@
 
 static const char constant_prefix[] = "v8dbg_";
 static const char bytecode_sizes_symbol[] = "_ZN2v88internal11interpreter9Bytecodes14kBytecodeSizesE";
+static const char translation_symbol[] =
+	"_ZZN2v88internal29TranslationOpcodeOperandCountENS0_17TranslationOpcodeEE6counts";
 
-enum { SCALES = 3, LEAST_BYTECODES = 100, MOST_BYTECODES = 256 };
+enum { SCALES = 3, LEAST_BYTECODES = 100, MOST_BYTECODES = 256, LEAST_OPCODES = 16, MOST_OPCODES = 255 };
 
 struct collect {
 	struct ray_elf *elf;
@@ -17,20 +19,31 @@ struct collect {
 	bool failed;
 };
 
-static void read_bytecode_sizes(struct collect *c, const struct ray_symbol *s)
+/* The table behind a symbol; NULL when it has not between least and most units. */
+static void *read_table(struct collect *c, const struct ray_symbol *s, size_t unit, size_t least, size_t most)
 {
-	size_t count = s->size / SCALES;
-	uint8_t *sizes;
+	void *table;
 
-	if (c->into->bytecode_sizes || s->size % SCALES || count < LEAST_BYTECODES || count > MOST_BYTECODES)
-		return;
-	sizes = malloc(s->size);
-	if (!sizes || ray_elf_read(c->elf, s->value, sizes, s->size) != s->size) {
-		free(sizes);
-		return;
+	if (s->size % unit || s->size / unit < least || s->size / unit > most)
+		return NULL;
+	table = malloc(s->size);
+	if (table && ray_elf_read(c->elf, s->value, table, s->size) == s->size)
+		return table;
+	free(table);
+	return NULL;
+}
+
+static void read_tables(struct collect *c, const struct ray_symbol *s)
+{
+	struct ray_constants *to = c->into;
+
+	if (!to->bytecode_sizes && !strcmp(s->name, bytecode_sizes_symbol)) {
+		to->bytecode_sizes = read_table(c, s, SCALES, LEAST_BYTECODES, MOST_BYTECODES);
+		to->bytecode_count = s->size / SCALES;
+	} else if (!to->translation_operands && !strcmp(s->name, translation_symbol)) {
+		to->translation_operands = read_table(c, s, sizeof(int32_t), LEAST_OPCODES, MOST_OPCODES);
+		to->translation_opcodes = s->size / sizeof(int32_t);
 	}
-	c->into->bytecode_sizes = sizes;
-	c->into->bytecode_count = count;
 }
 
 /* Called for a hundred thousand symbols: the first letters decide. */
@@ -39,10 +52,10 @@ static bool look_at(const struct ray_symbol *s, void *arg)
 	struct collect *c = arg;
 	int32_t value;
 
-	if (s->name[0] == '_' && s->size && !strcmp(s->name, bytecode_sizes_symbol))
-		read_bytecode_sizes(c, s);
+	if (s->name[0] == '_' && s->size)
+		read_tables(c, s);
 	if (s->name[0] != 'v' || strncmp(s->name, constant_prefix, sizeof(constant_prefix) - 1) != 0 ||
-	    ray_elf_read(c->elf, s->value, &value, sizeof(value)) != sizeof(value))
+	    !ray_elf_read_int(c->elf, s->value, &value))
 		return true;
 	c->failed |=
 		!ray_vec_push(&c->constants, (struct ray_v8_constant){ s->name + sizeof(constant_prefix) - 1, value });
@@ -65,5 +78,6 @@ void ray_constants_deinit(struct ray_constants *c)
 {
 	ray_v8_layout_free(c->layout);
 	free(c->bytecode_sizes);
+	free(c->translation_operands);
 	memset(c, 0, sizeof(*c));
 }

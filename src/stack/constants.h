@@ -1,7 +1,7 @@
 /* constants.h - from a node binary to what src/v8 must know of its V8. SPDX-License-Identifier: MIT
  *
- * Reads the v8dbg_* symbols of the file, which survive stripping, and the lengths of bytecodes, which may not, in
- * one pass over the symbols; src/v8 reads no files. */
+ * Reads the v8dbg_* symbols of the file, which survive stripping, and two tables of V8's own (the lengths of bytecodes,
+ * the operands of translations), which may not, in one pass over the symbols; src/v8 reads no files. */
 #ifndef RAY_STACK_CONSTANTS_H
 #define RAY_STACK_CONSTANTS_H
 
@@ -10,8 +10,10 @@
 
 struct ray_constants {
 	struct ray_v8_layout *layout;
-	uint8_t *bytecode_sizes; /* three rows, one per operand scale; NULL when the binary does not tell */
-	size_t bytecode_count;	 /* of a row */
+	uint8_t *bytecode_sizes;       /* three rows, one per operand scale; NULL when the binary does not tell */
+	size_t bytecode_count;	       /* of a row */
+	int32_t *translation_operands; /* of each opcode; NULL when the binary does not tell */
+	size_t translation_opcodes;
 };
 
 /* RAY_UNREADABLE, naming what is missing, when V8's layout cannot be told. */

@@ -29,6 +29,8 @@ struct ray_error *ray_js_open(struct ray_target *t, struct ray_js **ret)
 			return &ray_enomem;
 		js->v8.bytecode_sizes = js->constants.bytecode_sizes;
 		js->v8.bytecode_count = js->constants.bytecode_count;
+		js->v8.translation_operands = js->constants.translation_operands;
+		js->v8.translation_opcodes = js->constants.translation_opcodes;
 		js->wasm_layout = ray_wasm_layout_of(js->layout);
 		js->wasm = ray_wasm_create(&js->v8.memory, &js->wasm_layout);
 		if (!js->wasm)

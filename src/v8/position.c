@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "v8/deopt.h"
 #include "v8/function.h"
 
 enum { MAX_TABLE = 4 << 20, MAX_SHIFT = 63 };
@@ -191,6 +192,7 @@ int64_t ray_v8_baseline_offset(struct ray_v8 *v8, const struct ray_v8_code *code
 	uint64_t table_object, pc_end, n;
 	size_t size, table_size, at = 0, length;
 	struct cursor c;
+	int64_t found = -1;
 
 	if (!v8->bytecode_sizes || !ray_v8_field(v8, code->object, RAY_V8_CODE_POSITIONS, &table_object))
 		return -1;
@@ -207,14 +209,15 @@ int64_t ray_v8_baseline_offset(struct ray_v8 *v8, const struct ray_v8_code *code
 		if (!next_unsigned(&c, &n))
 			return -1;
 		pc_end += n;
-		if (pc - code->start < pc_end)
-			return (int64_t)at;
+		if (found < 0 && pc - code->start < pc_end)
+			found = (int64_t)at;
 		length = bytecode_length(v8, bytes + at, size - at);
 		if (!length)
 			return -1;
 		at += length;
 	}
-	return -1;
+	/* V8 9.0 wrote another kind of table: only one that ends with the bytecodes is this. */
+	return c.at == c.end && pc_end <= code->size ? found : -1;
 }
 
 struct inlining_position {
@@ -257,8 +260,17 @@ size_t ray_v8_optimized_places(struct ray_v8 *v8, const struct ray_v8_code *code
 	int32_t id;
 	size_t n = 0;
 
+	/* V8's own notes first where its positions are known to be coarse; there and elsewhere the one helps out the other. */
+	if (code->tier == RAY_TIER_MAGLEV)
+		n = ray_v8_deopt_places(v8, code, pc, shared, places);
+	if (n)
+		return n;
 	if (ray_v8_field(v8, code->object, RAY_V8_CODE_POSITIONS, &table))
 		position = find_position(v8, table, (int64_t)(pc - code->start), (int64_t)code->size, shared);
+	if (position < 0 && code->tier != RAY_TIER_MAGLEV)
+		n = ray_v8_deopt_places(v8, code, pc, shared, places);
+	if (n)
+		return n;
 	if (position >= 0 && ray_v8_field(v8, code->object, RAY_V8_CODE_DEOPT, &deopt)) {
 		while ((id = inlining_id(position)) && n + 1 < RAY_V8_MAX_INLINED) {
 			if (!inlined_function(v8, deopt, id, &ip, shared, &function))

@@ -41,6 +41,10 @@ struct ray_v8 {
 	size_t bytecode_count;
 	/* In a hurry: lines of large sources are not counted. V8 does not move such strings, so they can be later. */
 	bool hurry;
+	/* TranslationOpcodeOperandCount: how many operands each opcode of a translation has; NULL when the binary
+	 * does not tell (then optimized code without positions has no current line). */
+	const int32_t *translation_operands;
+	size_t translation_opcodes;
 	/* What follows is the module's own. */
 	struct ray_v8_map_cache maps[RAY_V8_MAP_CACHE];
 	struct ray_v8_text_cache texts[RAY_V8_TEXT_CACHE];
