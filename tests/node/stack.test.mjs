@@ -18,8 +18,10 @@ async function mainFrames(target, ...args) {
 	const { threads, notes } = await stacks(target, '--js', '--thread', 'main', ...args);
 	const frames = threads[0].frames;
 	assert.equal(threads[0].unnamed, 0, JSON.stringify(frames));
-	assert.equal(frames[0].function, 'park');
-	return { frames: frames.slice(1), notes };
+	// It may still be on its way from printing to waiting.
+	const at = frames.findIndex((f) => f.function === 'park');
+	assert.ok(at >= 0, JSON.stringify(frames));
+	return { frames: frames.slice(at + 1), notes };
 }
 
 const place = (f) => `${f.file}:${f.line}:${f.column}`;
@@ -50,10 +52,15 @@ function compare(ours, truth, { exact = true } = {}) {
 const tierFlags = {
 	interpreted: ['--no-opt', '--no-sparkplug', '--no-maglev'],
 	baseline: ['--no-opt', '--always-sparkplug', '--no-maglev'],
+	maglev: ['--maglev', '--no-turbofan', '--allow-natives-syntax'],
 	default: ['--allow-natives-syntax'],
 };
 const flagsFor = (node, tier) =>
 	tierFlags[tier].filter((f) => node.major >= 20 || !/maglev/.test(f));
+// Node 22.9 and later 22s are built without Maglev.
+const tiersOf = (node) => Object.keys(tierFlags).filter((tier) => tier !== 'maglev' || node.major > 22 || /^22\.[0-8]\./.test(node.version));
+// V8 9.0, where baseline code was an experiment, wrote its table in another way.
+const knowsLines = (node, tier) => tier !== 'baseline' || !/^16\.[0-3]\./.test(node.version);
 
 for (const node of nodes) {
 	test(`node ${node.name}: every shape of function and call`, async (t) => {
@@ -70,15 +77,16 @@ for (const node of nodes) {
 		});
 	});
 
-	for (const tier of Object.keys(tierFlags)) {
+	for (const tier of tiersOf(node)) {
 		test(`node ${node.name}: ${tier} tier`, async (t) => {
 			const target = await start(node, 'stacks/tiers.js', { flags: flagsFor(node, tier) });
 			t.after(target.stop);
 			const { frames } = await mainFrames(target.pid);
 			const hot = frames.filter((f) => /leaf|small|area|middle|outer/.test(f.function));
-			compare(frames, target.ready.frames, { exact: true });
-			if (tier !== 'default') for (const f of hot) assert.equal(f.tier, tier, f.name);
-			else assert.ok(hot.some((f) => /turbofan|maglev/.test(f.tier)), JSON.stringify(hot.map((f) => f.tier)));
+			compare(frames, target.ready.frames, { exact: knowsLines(node, tier) });
+			if (tier === 'default') assert.ok(hot.some((f) => /turbofan|maglev/.test(f.tier)), JSON.stringify(hot.map((f) => f.tier)));
+			else if (tier === 'maglev') assert.ok(hot.some((f) => f.tier === 'maglev'), JSON.stringify(hot.map((f) => f.tier)));
+			else for (const f of hot) assert.equal(f.tier, tier, f.name);
 		});
 	}
 
