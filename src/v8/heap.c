@@ -65,6 +65,9 @@ static void scan_all(struct ray_v8_scan *s, ray_v8_find_page_fn *find)
 			if (k < known && h->pages.at[k].address <= at) {
 				at = align_up(h->pages.at[k].address + h->pages.at[k].size);
 			} else if (find(s, at, &page)) {
+				/* A damaged size must not reach into a page that is whole. */
+				if (k < known && page.size > h->pages.at[k].address - at)
+					page.size = h->pages.at[k].address - at;
 				if (!ray_vec_push(&h->pages, page))
 					s->out_of_memory = true;
 				at = align_up(at + page.size);
