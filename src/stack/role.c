@@ -72,6 +72,8 @@ static const struct rule rules[] = {
 	{ COMM, "node-V8Worker", RAY_ROLE_PLATFORM, "V8 platform worker" },
 	{ COMM, "DelayedTaskSche", RAY_ROLE_DELAYED, "V8 delayed-task scheduler" },
 	{ COMM, "libuv-worker", RAY_ROLE_POOL, "libuv pool worker" },
+	{ COMM, "TraceEventWorke", RAY_ROLE_OTHER, "trace-events writer" },
+	{ COMM, "v8:ProfEvntProc", RAY_ROLE_OTHER, "V8 CPU profiler" }, /* so in all versions */
 	{ COMM, "InspectorIo", RAY_ROLE_INSPECTOR, "inspector thread" },
 	{ COMM, "SignalInspector", RAY_ROLE_SIGNAL, "inspector signal thread" },
 };

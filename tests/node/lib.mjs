@@ -77,9 +77,9 @@ function reachable(file, user) {
 function describe(directory, name) {
 	const root = path.join(directory, name);
 	if (name !== 'debian')
-		return { name, version: name, major: parseInt(name), path: path.join(root, 'bin/node'), env: {} };
+		return { name, version: name, major: parseInt(name), path: path.join(root, 'bin/node'), env: {}, stripped: false };
 	const env = { LD_LIBRARY_PATH: path.join(root, 'usr/lib/x86_64-linux-gnu') };
-	const node = { name, path: path.join(root, 'usr/bin/node'), env };
+	const node = { name, path: path.join(root, 'usr/bin/node'), env, stripped: true };
 	node.version = execFileSync(node.path, ['-p', 'process.versions.node'], { env, encoding: 'utf8' }).trim();
 	node.major = parseInt(node.version);
 	return node;
@@ -87,7 +87,8 @@ function describe(directory, name) {
 
 function describeOther(file) {
 	const version = execFileSync(file, ['-p', 'process.versions.node'], { encoding: 'utf8' }).trim();
-	return { name: version, version, major: parseInt(version), path: file, env: {} };
+	const stripped = !execFileSync('readelf', ['-SW', file], { encoding: 'utf8' }).includes(' .symtab ');
+	return { name: version, version, major: parseInt(version), path: file, env: {}, stripped };
 }
 
 function listPinned() {
@@ -105,7 +106,7 @@ function choose(pinned) {
 }
 
 const pinned = listPinned();
-/** All seven, the oldest first, Debian's last: { name, version, major, path, env }.
+/** All seven, the oldest first, Debian's last: { name, version, major, path, env, stripped }.
  *  NODERAY_TEST_NODES="22 debian" leaves only those; a path in it adds a node from elsewhere. */
 export const nodes = choose(pinned);
 /** The one whose name or major version this is. A test that needs a certain node gets it even if it was not chosen. */
