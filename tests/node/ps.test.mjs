@@ -101,7 +101,7 @@ test('a copy by another name, a stripped copy and one whose file was replaced ar
 	fs.unlinkSync(replaced.path);
 	fs.writeFileSync(replaced.path, 'something else');
 	const rows = await list();
-	for (const [target, isStripped] of [[a, false], [b, true], [c, false]]) {
+	for (const [target, isStripped] of [[a, newest.stripped], [b, true], [c, newest.stripped]]) {
 		const row = rows.find((r) => r.pid === target.pid);
 		assert.ok(row, target.node.path);
 		assert.equal(row.node, newest.version);
