@@ -61,8 +61,8 @@ static bool parse_map(struct ray_target *t, char *line, struct ray_map *m)
 	return m->path != NULL;
 }
 
-/* A process that ends has no memory for a moment, a zombie none for longer, a thread of the kernel never any. */
-static struct ray_error *no_memory(struct ray_target *t)
+/* A zombie has no memory any more, a thread of the kernel never had any; whoever asks may know. NULL: it is neither. */
+static struct ray_error *never_has_memory(struct ray_target *t)
 {
 	enum { PF_KTHREAD = 0x00200000 };
 	ray_auto_memory char *stat = NULL;
@@ -77,7 +77,15 @@ static struct ray_error *no_memory(struct ray_target *t)
 		return ray_error_new(RAY_NOT_NODE, "is a thread of the kernel");
 	if (state == 'Z')
 		return ray_error_new(RAY_FAILED, "has ended; only its parent has not taken note of it yet (zombie)");
-	return ray_error_new(RAY_FAILED, rest ? "has just ended" : "no such process");
+	return rest ? NULL : ray_error_new(RAY_FAILED, "no such process");
+}
+
+/* A process that ends has no memory for a moment. */
+static struct ray_error *no_memory(struct ray_target *t)
+{
+	struct ray_error *err = never_has_memory(t);
+
+	return err ? err : ray_error_new(RAY_FAILED, "has just ended");
 }
 
 static struct ray_error *process_load_maps(struct ray_target *t)
@@ -305,10 +313,14 @@ static void resolve_thread_id(struct ray_target *t)
 
 static struct ray_error *cannot_open_memory(struct ray_target *t, int errnum)
 {
+	struct ray_error *err;
 	char what[64];
 
 	if (errnum != EACCES && errnum != EPERM)
 		return no_memory(t);
+	err = never_has_memory(t);
+	if (err)
+		return err;
 	snprintf(what, sizeof(what), "cannot read the memory of process %d", t->pid);
 	return ray_stop_denied(t->pid, errnum, what);
 }
