@@ -372,13 +372,16 @@ static bool is_construct(const struct ray_frame *f)
 	return f->kind == RAY_FRAME_STUB && f->function && strstr(f->function, "ConstructFrame");
 }
 
-/* "new" shows only in the frame that called: a construct stub. */
+/* "new" shows in the frame that called, a construct stub, unless the compiler did away with it. */
 static void mark_constructors(struct namer *n)
 {
-	for (size_t i = 0; i + 1 < n->frames.n; i++) {
-		if (n->frames.at[i].kind == RAY_FRAME_JS && !n->frames.at[i].inlined &&
-		    is_construct(&n->frames.at[i + 1]))
-			n->frames.at[i].is_construct = true;
+	for (size_t i = 0; i < n->frames.n; i++) {
+		struct ray_frame *f = &n->frames.at[i];
+
+		if (f->kind == RAY_FRAME_JS && !f->inlined && i + 1 < n->frames.n && is_construct(f + 1))
+			f->is_construct = true;
+		else if (f->kind == RAY_FRAME_JS && f->script && ray_v8_shared_is_class(&n->js->v8, f->shared))
+			f->is_construct = true;
 	}
 }
 

@@ -7,7 +7,6 @@
 enum {
 	NAME_LIMIT = 256, /* UTF-16 units of a name that are shown */
 	TAIL_SLOTS = 8,	  /* slots behind the locals that can hold the name */
-	MAX_BACK_POINTERS = 2000,
 };
 
 /* Bits of ScopeInfo's flags, the same from V8 9.0 to 14.6. */
@@ -16,6 +15,17 @@ enum {
 	SCOPE_HAS_SAVED_CLASS = 1 << 10,
 	SCOPE_FUNCTION_VARIABLE = 3 << 12,
 	SCOPE_HAS_INFERRED_NAME = 1 << 14,
+	SCOPE_KIND_SHIFT = 17,
+	SCOPE_KIND_MASK = 31,
+};
+
+/* Kinds of functions, the same too: four of constructors, then what V8 makes of the fields and blocks of a class. */
+enum {
+	KIND_FIRST_CONSTRUCTOR = 3,
+	KIND_LAST_CONSTRUCTOR = 6,
+	KIND_MEMBERS = 24,
+	KIND_STATICS = 25,
+	KIND_STATICS_LAST = 26, /* of V8 14 */
 };
 
 bool ray_v8_function_shared(struct ray_v8 *v8, uint64_t function, uint64_t *ret)
@@ -44,15 +54,32 @@ static bool scope_tail(struct ray_v8 *v8, uint64_t scope, int64_t *ret)
 	return true;
 }
 
+/* A Smi up to V8 12.8, then a plain number in the lower half. */
+static bool scope_flags(struct ray_v8 *v8, uint64_t scope, uint32_t *ret)
+{
+	uint64_t word;
+
+	if (!scope_slot(v8, scope, 0, &word))
+		return false;
+	*ret = (uint32_t)word ? (uint32_t)word : (uint32_t)(word >> 32);
+	return true;
+}
+
+static int scope_kind(struct ray_v8 *v8, uint64_t scope)
+{
+	uint32_t flags;
+
+	return scope_flags(v8, scope, &flags) ? (int)(flags >> SCOPE_KIND_SHIFT & SCOPE_KIND_MASK) : 0;
+}
+
 /* How many of the slots behind the locals have to do with names and the receiver. */
 static int scope_name_slots(struct ray_v8 *v8, uint64_t scope)
 {
-	uint64_t flags, receiver;
+	uint32_t flags, receiver;
 	int slots = 0;
 
-	if (!scope_slot(v8, scope, 0, &flags) || !ray_v8_is_smi(flags))
+	if (!scope_flags(v8, scope, &flags))
 		return 0;
-	flags = (uint32_t)ray_v8_smi(flags);
 	receiver = flags & SCOPE_RECEIVER_VARIABLE;
 	if (receiver && receiver != SCOPE_RECEIVER_VARIABLE)
 		slots = ray_v8_get(v8->layout, RAY_V8_SCOPE_RECEIVER_INFO);
@@ -100,7 +127,25 @@ const char *ray_v8_shared_name(struct ray_v8 *v8, uint64_t shared)
 		return "";
 	if (ray_v8_is_string(v8, value))
 		return ray_v8_string_text(v8, value, NAME_LIMIT);
-	return ray_v8_is(v8, value, RAY_V8_TYPE_SCOPE_INFO) ? scope_name(v8, value) : NULL;
+	if (!ray_v8_is(v8, value, RAY_V8_TYPE_SCOPE_INFO))
+		return NULL;
+	/* They have no name any more since V8 11.8, but V8 still gives them one. */
+	if (scope_kind(v8, value) == KIND_MEMBERS)
+		return "<instance_members_initializer>";
+	if (scope_kind(v8, value) >= KIND_STATICS && scope_kind(v8, value) <= KIND_STATICS_LAST)
+		return "<static_initializer>";
+	return scope_name(v8, value);
+}
+
+bool ray_v8_shared_is_class(struct ray_v8 *v8, uint64_t shared)
+{
+	uint64_t scope;
+	int kind;
+
+	if (!ray_v8_field(v8, shared, RAY_V8_SFI_NAME, &scope) || !ray_v8_is(v8, scope, RAY_V8_TYPE_SCOPE_INFO))
+		return false;
+	kind = scope_kind(v8, scope);
+	return kind >= KIND_FIRST_CONSTRUCTOR && kind <= KIND_LAST_CONSTRUCTOR;
 }
 
 const char *ray_v8_function_name(struct ray_v8 *v8, uint64_t function)
@@ -180,30 +225,4 @@ bool ray_v8_shared_range(struct ray_v8 *v8, uint64_t shared, int32_t *start_ret,
 	*start_ret = ray_v8_smi(start);
 	*end_ret = ray_v8_smi(end);
 	return true;
-}
-
-/* A map points back to the map it grew from, and the first of them to the constructor. */
-static bool constructor_of(struct ray_v8 *v8, uint64_t object, uint64_t *ret)
-{
-	uint64_t map, value;
-
-	if (!ray_v8_word(v8, object, 0, &map) || !ray_v8_is(v8, map, RAY_V8_TYPE_MAP))
-		return false;
-	for (int i = 0; i < MAX_BACK_POINTERS; i++) {
-		if (!ray_v8_field(v8, map, RAY_V8_MAP_CONSTRUCTOR, &value))
-			return false;
-		if (!ray_v8_is(v8, value, RAY_V8_TYPE_MAP)) {
-			*ret = value;
-			return ray_v8_is_function(v8, value);
-		}
-		map = value;
-	}
-	return false;
-}
-
-const char *ray_v8_class_name(struct ray_v8 *v8, uint64_t object)
-{
-	uint64_t constructor;
-
-	return constructor_of(v8, object, &constructor) ? ray_v8_function_name(v8, constructor) : NULL;
 }

@@ -15,6 +15,8 @@ bool ray_v8_function_shared(struct ray_v8 *v8, uint64_t function, uint64_t *ret)
 const char *ray_v8_shared_name(struct ray_v8 *v8, uint64_t shared);
 /* Like it, but a name that was set at run time (computed method names) counts too. */
 const char *ray_v8_function_name(struct ray_v8 *v8, uint64_t function);
+/* Is it the constructor of a class, which can only be called with new? */
+bool ray_v8_shared_is_class(struct ray_v8 *v8, uint64_t shared);
 /* The Script; false for builtins and API functions, which have none. */
 bool ray_v8_shared_script(struct ray_v8 *v8, uint64_t shared, uint64_t *ret);
 /* The bytecode of a function that has any: what it runs, or its baseline code was compiled from. */
@@ -23,7 +25,7 @@ bool ray_v8_shared_bytecode(struct ray_v8 *v8, uint64_t shared, uint64_t *ret);
 bool ray_v8_data_bytecode(struct ray_v8 *v8, uint64_t data, uint64_t *ret);
 /* First and last position of the function in its script. */
 bool ray_v8_shared_range(struct ray_v8 *v8, uint64_t shared, int32_t *start_ret, int32_t *end_ret);
-/* The name of the constructor that made an object ("Server"); NULL when it cannot be told. */
+/* The class of an object ("Server"), as V8 itself would name it; NULL when it cannot be told. */
 const char *ray_v8_class_name(struct ray_v8 *v8, uint64_t object);
 
 #endif

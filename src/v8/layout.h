@@ -32,6 +32,7 @@ enum { RAY_V8_NONE = INT_MIN };
 	X(MAP_INSTANCE_TYPE, true)          \
 	X(MAP_CONSTRUCTOR, true)            \
 	X(MAP_PROTOTYPE, true)              \
+	X(MAP_BIT_FIELD2, false)            \
 	X(MAP_BIT_FIELD3, true)             \
 	X(MAP_DESCRIPTORS, true)            \
 	X(MAP_INSTANCE_SIZE, true)          \
@@ -140,6 +141,7 @@ enum { RAY_V8_NONE = INT_MIN };
 	X(TYPE_HOLE, false)                 \
 	X(TYPE_HEAP_NUMBER, true)           \
 	X(TYPE_SYMBOL, true)                \
+	X(TYPE_ACCESSOR_PAIR, false)        \
 	X(TYPE_JSARRAY, true)               \
 	X(TYPE_TYPED_ARRAY, false)          \
 	X(TYPE_JSOBJECT, true)              \

@@ -9,7 +9,7 @@ enum {
 	NAME_LIMIT = 256,
 	DESCRIPTOR = 24, /* key, details, value */
 	MAX_DESCRIPTORS = 1020,
-	MAX_ENTRIES = 1 << 16,
+	MAX_ENTRIES = 1 << 14,
 	MAX_PROTOTYPES = 16,
 };
 
@@ -18,6 +18,7 @@ struct visit {
 	uint64_t object, map;
 	bool (*each)(uint64_t key, uint64_t value, void *arg);
 	void *arg;
+	bool accessors; /* pass them too: the value is what holds their functions */
 };
 
 static bool read_byte(struct ray_v8 *v8, uint64_t map, enum ray_v8_field field, uint8_t *ret)
@@ -48,6 +49,11 @@ static bool fast_value(const struct visit *v, int32_t details, uint64_t in_descr
 			   ret);
 }
 
+static bool is_skipped(const struct visit *v, int32_t details)
+{
+	return !v->accessors && (details & ray_v8_get(v->v8->layout, RAY_V8_PROP_KIND_MASK));
+}
+
 static bool visit_fast(const struct visit *v, uint32_t bits)
 {
 	const struct ray_v8_layout *l = v->v8->layout;
@@ -64,8 +70,7 @@ static bool visit_fast(const struct visit *v, uint32_t bits)
 
 		if (!ray_read(&v->v8->memory, at, words, sizeof(words)) || !ray_v8_is_smi(words[1]))
 			return false;
-		if ((ray_v8_smi(words[1]) & ray_v8_get(l, RAY_V8_PROP_KIND_MASK)) ||
-		    !fast_value(v, ray_v8_smi(words[1]), words[2], &value))
+		if (is_skipped(v, ray_v8_smi(words[1])) || !fast_value(v, ray_v8_smi(words[1]), words[2], &value))
 			continue;
 		if (!v->each(words[0], value, v->arg))
 			break;
@@ -90,8 +95,7 @@ static bool visit_dictionary(const struct visit *v)
 
 		if (!ray_read(&v->v8->memory, at, words, sizeof(words)))
 			return false;
-		if (!ray_v8_is_object(words[0]) || !ray_v8_is_smi(words[2]) ||
-		    (ray_v8_smi(words[2]) & ray_v8_get(l, RAY_V8_PROP_KIND_MASK)))
+		if (!ray_v8_is_object(words[0]) || !ray_v8_is_smi(words[2]) || is_skipped(v, ray_v8_smi(words[2])))
 			continue;
 		if (!v->each(words[0], words[1], v->arg))
 			break;
@@ -99,17 +103,23 @@ static bool visit_dictionary(const struct visit *v)
 	return true;
 }
 
+static bool visit(struct visit *v)
+{
+	struct ray_v8 *v8 = v->v8;
+	uint32_t bits;
+
+	if (!ray_v8_word(v8, v->object, 0, &v->map) || !ray_v8_is(v8, v->map, RAY_V8_TYPE_MAP) ||
+	    !ray_read_u32(&v8->memory, v->map - 1 + (uint64_t)ray_v8_get(v8->layout, RAY_V8_MAP_BIT_FIELD3), &bits))
+		return false;
+	return bits >> ray_v8_get(v8->layout, RAY_V8_DICTIONARY_SHIFT) & 1 ? visit_dictionary(v) : visit_fast(v, bits);
+}
+
 bool ray_v8_property_each(struct ray_v8 *v8, uint64_t object, bool (*each)(uint64_t key, uint64_t value, void *arg),
 			  void *arg)
 {
-	struct visit v = { v8, object, 0, each, arg };
-	uint32_t bits;
+	struct visit v = { v8, object, 0, each, arg, false };
 
-	if (!ray_v8_word(v8, object, 0, &v.map) || !ray_v8_is(v8, v.map, RAY_V8_TYPE_MAP) ||
-	    !ray_read_u32(&v8->memory, v.map - 1 + (uint64_t)ray_v8_get(v8->layout, RAY_V8_MAP_BIT_FIELD3), &bits))
-		return false;
-	return bits >> ray_v8_get(v8->layout, RAY_V8_DICTIONARY_SHIFT) & 1 ? visit_dictionary(&v) :
-									     visit_fast(&v, bits);
+	return visit(&v);
 }
 
 struct search {
@@ -144,11 +154,20 @@ bool ray_v8_property_get(struct ray_v8 *v8, uint64_t object, const char *name, u
 	return s.found;
 }
 
+/* An AccessorPair is two words behind its map: getter and setter. */
+static bool holds(struct ray_v8 *v8, uint64_t pair, uint64_t function)
+{
+	uint64_t getter, setter;
+
+	return ray_v8_is(v8, pair, RAY_V8_TYPE_ACCESSOR_PAIR) && ray_v8_word(v8, pair, 8, &getter) &&
+	       ray_v8_word(v8, pair, 16, &setter) && (getter == function || setter == function);
+}
+
 static bool by_value(uint64_t key, uint64_t value, void *arg)
 {
 	struct search *s = arg;
 
-	if (value != s->value || !ray_v8_is_string(s->v8, key))
+	if ((value != s->value && !holds(s->v8, value, s->value)) || !ray_v8_is_string(s->v8, key))
 		return true;
 	s->key = key;
 	s->found = true;
@@ -161,7 +180,9 @@ const char *ray_v8_property_holding(struct ray_v8 *v8, uint64_t object, uint64_t
 	uint64_t map;
 
 	for (int i = 0; i < MAX_PROTOTYPES; i++) {
-		ray_v8_property_each(v8, object, by_value, &s);
+		struct visit v = { v8, object, 0, by_value, &s, true };
+
+		visit(&v);
 		if (s.found)
 			return ray_v8_string_text(v8, s.key, NAME_LIMIT);
 		if (!ray_v8_word(v8, object, 0, &map) || !ray_v8_field(v8, map, RAY_V8_MAP_PROTOTYPE, &object) ||

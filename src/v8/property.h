@@ -12,7 +12,8 @@
 bool ray_v8_property_each(struct ray_v8 *v8, uint64_t object, bool (*each)(uint64_t key, uint64_t value, void *arg),
 			  void *arg);
 bool ray_v8_property_get(struct ray_v8 *v8, uint64_t object, const char *name, uint64_t *ret);
-/* The name under which an object or its prototypes hold this value; NULL if none does. */
+/* The name under which an object or its prototypes hold this value, as it is or as getter or setter; NULL if none
+ * does. */
 const char *ray_v8_property_holding(struct ray_v8 *v8, uint64_t object, uint64_t value);
 
 #endif
