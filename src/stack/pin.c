@@ -16,18 +16,23 @@
 enum {
 	OBJECT = 64,	      /* bytes of an object that are kept */
 	NAMES = 4 * OBJECT,   /* of a ScopeInfo or a string */
-	MAX_WORDS = 1 << 17,  /* of one stack: 1 MiB */
-	MAX_RANGES = 1 << 14, /* per round */
+	MAX_WORDS = 1 << 19,  /* of one stack: 4 MiB */
+	MAX_RANGES = 1 << 16, /* per round */
+	SEEN = 1 << 12,	      /* of the last objects, which are most of a deep stack */
 };
 
 struct ranges {
 	RAY_VEC(struct ray_range) list;
+	uint64_t seen[SEEN];
 };
 
 static void add(struct ranges *r, uint64_t value, size_t size)
 {
-	if (!ray_v8_is_object(value) || r->list.n >= MAX_RANGES)
+	uint64_t *seen = &r->seen[(value >> 3) * 0x9e3779b1u % SEEN];
+
+	if (!ray_v8_is_object(value) || *seen == value || r->list.n >= MAX_RANGES)
 		return;
+	*seen = value;
 	if (!ray_vec_push(&r->list, (struct ray_range){ value - 1, size }))
 		return;
 }

@@ -9,7 +9,7 @@
 
 #include "stack/js.h"
 
-enum { RAY_WALK_MAX = 20000 };
+enum { RAY_WALK_MAX = 100000 };
 
 enum ray_region {
 	RAY_REGION_NONE,    /* not executable, or not mapped */

@@ -111,7 +111,7 @@ const char *const *ray_target_warnings(struct ray_target *t);
 
 struct ray_freeze_options {
 	bool nonblocking;	/* do not stop it: take what can be had, mark what is torn */
-	size_t max_stack;	/* bytes of stack copied per thread; 0 is the default, 1 MiB + */
+	size_t max_stack;	/* bytes of stack copied per thread; 0 is the default, 16 MiB */
 	/* Called while it is stopped, after registers and stacks were copied, so that more can be
 	 * pinned with ray_target_pin(). May be NULL. */
 	void (*while_stopped)(struct ray_target *t, void *arg);
