@@ -3,9 +3,8 @@ import test from 'node:test';
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
+import { compare } from './stacks.mjs';
 import { jsonLines, nodes, noderay, programs, start, takeCore, tmp } from './lib.mjs';
-
-
 
 async function stacks(target, ...args) {
 	const run = await noderay(['stack', '--json', ...args, target]);
@@ -22,31 +21,6 @@ async function mainFrames(target, ...args) {
 	const at = frames.findIndex((f) => f.function === 'park');
 	assert.ok(at >= 0, JSON.stringify(frames));
 	return { frames: frames.slice(at + 1), notes };
-}
-
-const place = (f) => `${f.file}:${f.line}:${f.column}`;
-
-/** Every frame must be the one that V8 names; lines are compared where the frame claims to be exact. */
-function compare(ours, truth, { exact = true } = {}) {
-	const expected = truth.filter((f) => !f.native || /eval at/.test(f.file ?? ''));
-	const text = ours.map((f) => `${f.name} ${place(f)} ${f.tier}${f.inlined ? ' inlined' : ''}`).join('\n');
-	assert.equal(ours.length, expected.length, `${text}\n--- V8:\n${expected.map((f) => f.text).join('\n')}`);
-	ours.forEach((f, i) => {
-		const v8 = expected[i];
-		// As V8 prints it, but for what it adds of its own: "Object.f [as g] (file)", "file:1:2".
-		const want = (/^(.*?)( \[as .*?\])? \(/.exec(v8.text)?.[1] ?? '<anonymous>').replace(/^async /, '');
-		// The receiver of an inlined function is in no frame: only the function's own name is known.
-		// Older V8 calls the receiver of a static method "Function"; we name the class.
-		const same = f.name === want || (f.inlined && want.endsWith(`.${f.name}`)) ||
-			(want[0] === '#' && f.name.endsWith(`.${want}`)) || (/^get /.test(f.name) && want.endsWith(`.${f.name}`)) ||
-			(/^(Function|Object)\./.test(want) && `.${f.name}`.endsWith(want.replace(/^\w+/, ''))) ||
-			(/^Object\./.test(f.name) && f.name.slice(7) === want);
-		assert.ok(same, `frame ${i}: ${f.name} is not ${want} (${v8.text})\n${text}`);
-		if (exact) assert.equal(f.exact, true, `frame ${i} ${f.name}: only the definition is known\n${text}`);
-		if (!f.exact) return;
-		assert.equal(`${f.line}:${f.column}`, `${v8.line}:${v8.column}`, `frame ${i} ${f.name} (${v8.text})\n${text}`);
-		if (!/^eval at/.test(v8.file)) assert.equal(f.file, v8.file);
-	});
 }
 
 const tierFlags = {

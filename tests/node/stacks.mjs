@@ -24,6 +24,34 @@ export function checkWhole(thread) {
 	assert.equal(thread.unnamed, 0, show(thread));
 }
 
+const place = (f) => `${f.file}:${f.line}:${f.column}`;
+
+/** Every frame must be the one that V8 itself named (park.js); lines are compared where the frame claims to be exact. */
+export function compare(ours, truth, { exact = true } = {}) {
+	const expected = truth.filter((f) => !f.native);
+	const text = ours.map((f) => `${f.name} ${place(f)} ${f.tier}${f.inlined ? ' inlined' : ''}`).join('\n');
+	assert.equal(ours.length, expected.length, `${text}\n--- V8:\n${expected.map((f) => f.text).join('\n')}`);
+	ours.forEach((f, i) => {
+		const v8 = expected[i];
+		// As V8 prints it, but for what it adds of its own: "Object.f [as g] (file)", "file:1:2".
+		const want = (/^(.*?)( \[as .*?\])? \(/.exec(v8.text)?.[1] ?? '<anonymous>').replace(/^async /, '')
+			.replace(/^\w+\.(?=[gs]et )/, ''); // so only in older V8
+		// The receiver of an inlined function is in no frame: only the function's own name is known.
+		// Older V8 calls the receiver of a static method "Function"; we name the class.
+		const same = f.name === want || (f.inlined && want.endsWith(`.${f.name}`)) ||
+			(want[0] === '#' && f.name.endsWith(`.${want}`)) || (/^get /.test(f.name) && want.endsWith(`.${f.name}`)) ||
+			(/^(Function|Object)\./.test(want) && `.${f.name}`.endsWith(want.replace(/^\w+/, ''))) ||
+			(/^Object\./.test(f.name) && f.name.slice(7) === want) ||
+			// V8 drops the class before names that are no identifiers, and of objects that node makes from templates.
+			(f.name === `${f.class}.${want}` && (!/^[\p{L}_$][\p{L}\w$]*$/u.test(want) || /^node:/.test(f.file)));
+		assert.ok(same, `frame ${i}: ${f.name} is not ${want} (${v8.text})\n${text}`);
+		if (exact) assert.equal(f.exact, true, `frame ${i} ${f.name}: only the definition is known\n${text}`);
+		if (!f.exact) return;
+		assert.equal(`${f.line}:${f.column}`, `${v8.line}:${v8.column}`, `frame ${i} ${f.name} (${v8.text})\n${text}`);
+		if (!/^eval at/.test(v8.file)) assert.equal(f.file, v8.file);
+	});
+}
+
 const header = /^(\t*)(?:.*\bfunction\*? (\w+)\(|(?:static |get )?(#?\w+|\[Symbol\.iterator\])\([^)]*\) \{|const (\w+) = \([^)]*\) => \{)/;
 const noMethods = new Set(['if', 'for', 'while', 'switch', 'catch']);
 
