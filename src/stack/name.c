@@ -16,9 +16,9 @@ struct namer {
 	struct ray_arena *arena;
 	RAY_VEC(struct ray_frame) frames;
 	size_t unnamed, no_symbol;
-	/* The last answer of held_name(): the frames of a recursion ask the same. */
-	uint64_t held_in, held_function;
-	const char *held;
+	/* The last answers of held_name() and receiver_class(): the frames of a recursion ask the same. */
+	uint64_t held_in, held_function, class_of;
+	const char *held, *class;
 };
 
 static bool push(struct namer *n, struct ray_frame f)
@@ -127,7 +127,7 @@ static void set_place(struct namer *n, const struct ray_v8_place *place, struct 
 }
 
 /* The class of the receiver, as node's own stacks show it: not for functions called without one. */
-static const char *receiver_class(struct namer *n, const struct ray_v8_frame *v)
+static const char *find_receiver_class(struct namer *n, const struct ray_v8_frame *v)
 {
 	struct ray_v8 *v8 = &n->js->v8;
 	const char *name;
@@ -141,6 +141,15 @@ static const char *receiver_class(struct namer *n, const struct ray_v8_frame *v)
 	name = ray_v8_is_function(v8, v->receiver) ? ray_v8_function_name(v8, v->receiver) :
 						     ray_v8_class_name(v8, v->receiver);
 	return name && name[0] ? safe(n, name) : NULL;
+}
+
+static const char *receiver_class(struct namer *n, const struct ray_v8_frame *v)
+{
+	if (v->receiver != n->class_of) {
+		n->class_of = v->receiver;
+		n->class = find_receiver_class(n, v);
+	}
+	return n->class;
 }
 
 /* What stands for a name where there is none. */

@@ -103,7 +103,7 @@ static const char *name_by_prototypes(struct ray_v8 *v8, uint64_t object)
 	return NULL;
 }
 
-static const char *find_name(struct ray_v8 *v8, uint64_t object)
+const char *ray_v8_class_name(struct ray_v8 *v8, uint64_t object)
 {
 	const char *name = NULL, *better;
 	uint64_t map, constructor;
@@ -116,13 +116,4 @@ static const char *find_name(struct ray_v8 *v8, uint64_t object)
 		return name;
 	better = name_by_prototypes(v8, object);
 	return better ? better : name;
-}
-
-const char *ray_v8_class_name(struct ray_v8 *v8, uint64_t object)
-{
-	if (v8->last_object != object || !object) {
-		v8->last_class = find_name(v8, object);
-		v8->last_object = object;
-	}
-	return v8->last_class;
 }

@@ -49,8 +49,6 @@ struct ray_v8 {
 	struct ray_v8_map_cache maps[RAY_V8_MAP_CACHE];
 	struct ray_v8_text_cache texts[RAY_V8_TEXT_CACHE];
 	uint64_t stream_maps[RAY_V8_STREAM_MAPS];
-	uint64_t last_object; /* a recursion asks for the class of the same object again and again */
-	const char *last_class;
 	RAY_VEC(struct ray_v8_script *) scripts;
 	RAY_VEC(struct ray_v8_code) codes;
 };
