@@ -126,6 +126,15 @@ static void set_place(struct namer *n, const struct ray_v8_place *place, struct 
 		f->is_definition = true;
 }
 
+/* Optimized code of older V8 gives its own start for what it does not know, such as where it allocates. */
+static bool is_no_place(struct namer *n, enum ray_v8_tier tier, const struct ray_v8_place *place)
+{
+	int32_t start, end;
+
+	return (tier == RAY_TIER_TURBOFAN || tier == RAY_TIER_MAGLEV) && place->position >= 0 &&
+	       ray_v8_shared_range(&n->js->v8, place->shared, &start, &end) && place->position == start;
+}
+
 /* The class of the receiver, as node's own stacks show it: not for functions called without one. */
 static const char *find_receiver_class(struct namer *n, const struct ray_v8_frame *v)
 {
@@ -241,6 +250,7 @@ static bool push_function(struct namer *n, const struct ray_raw_frame *raw, cons
 		f.tier = code.tier;
 		f.inlined = !outer;
 		set_place(n, &code.places[i], &f);
+		f.is_definition |= !raw->entering && is_no_place(n, code.tier, &code.places[i]);
 		name = outer && v->function ? outer_name(n, v) : ray_v8_shared_name(v8, code.places[i].shared);
 		f.function = name && !name[0] ? nameless(n, &f) : safe(n, name);
 		if (!f.function)

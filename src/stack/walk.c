@@ -6,6 +6,7 @@
 
 #include "elf/unwind.h"
 #include "stack/leaf.h"
+#include "v8/code.h"
 
 enum { REG_RBP = RAY_UNWIND_RBP, REG_RSP = RAY_UNWIND_RSP, REG_PC = RAY_UNWIND_PC };
 
@@ -179,6 +180,15 @@ static uint64_t lookup_address(struct walker *w)
 	return pc - 1;
 }
 
+/* While older V8 collects garbage, it takes the right to execute from the pages that it writes code to. */
+static bool is_code_being_written(struct ray_js *js, uint64_t at)
+{
+	const struct ray_map *map = ray_target_find_map(js->target, at);
+	struct ray_v8_code code;
+
+	return js->layout && map && map->prot & PROT_WRITE && !map->path[0] && ray_v8_code_find(&js->v8, at, &code);
+}
+
 static bool step(struct walker *w)
 {
 	const struct ray_module *m;
@@ -188,6 +198,8 @@ static bool step(struct walker *w)
 
 	region = ray_walk_region(w->js, at, &m, &vaddr);
 	vaddr += pc - at;
+	if (region == RAY_REGION_NONE && w->walk->frames.n && is_code_being_written(w->js, at))
+		region = RAY_REGION_JIT;
 	if (region == RAY_REGION_NONE && w->walk->frames.n)
 		return stop(w, RAY_WALK_BROKEN);
 	f = add_frame(w, at, region);
