@@ -201,3 +201,16 @@ void ray_leaf_inspect(struct ray_js *js, const struct ray_raw_frame *f, const st
 	else
 		inspect_builtin(js, f, &frame, regs, ret);
 }
+
+void ray_leaf_inspect_caller(struct ray_js *js, const struct ray_raw_frame *f, struct ray_leaf *ret)
+{
+	struct ray_v8_frame frame;
+
+	*ret = (struct ray_leaf){ .bytecode_offset = -1 };
+	if (!f->fp || f->region != RAY_REGION_BUILTIN)
+		return;
+	ray_v8_frame_read(&js->v8, f->fp, &frame);
+	/* An offset is there if the function is interpreted: then it is its own frame, and pc is in the interpreter. */
+	if (frame.kind == RAY_V8_FRAME_FUNCTION && frame.bytecode_offset < 0)
+		find_return_address(js, f, &frame, ret);
+}

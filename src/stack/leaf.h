@@ -22,6 +22,9 @@ struct ray_leaf {
 void ray_leaf_inspect(struct ray_js *js, const struct ray_raw_frame *f, const struct ray_unwind_regs *regs,
 		      struct ray_leaf *ret);
 
+/* The same for a builtin that called another: it may have no frame of its own either. */
+void ray_leaf_inspect_caller(struct ray_js *js, const struct ray_raw_frame *f, struct ray_leaf *ret);
+
 /* Executable, and behind something that looks like a call instruction. */
 bool ray_leaf_is_return_address(struct ray_js *js, uint64_t address);
 

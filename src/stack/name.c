@@ -126,12 +126,12 @@ static void set_place(struct namer *n, const struct ray_v8_place *place, struct 
 		f->is_definition = true;
 }
 
-/* Optimized code of older V8 gives its own start for what it does not know, such as where it allocates. */
+/* Optimized code of V8 up to 10 (whose code holds its instructions) gives its own start for what it does not know, such as where it allocates. */
 static bool is_no_place(struct namer *n, enum ray_v8_tier tier, const struct ray_v8_place *place)
 {
 	int32_t start, end;
 
-	return (tier == RAY_TIER_TURBOFAN || tier == RAY_TIER_MAGLEV) && place->position >= 0 &&
+	return tier == RAY_TIER_TURBOFAN && !ray_v8_has(n->js->layout, RAY_V8_TYPE_STREAM) && place->position >= 0 &&
 	       ray_v8_shared_range(&n->js->v8, place->shared, &start, &end) && place->position == start;
 }
 

@@ -134,9 +134,12 @@ static bool step_v8(struct walker *w, struct ray_raw_frame *f)
 {
 	struct ray_leaf leaf;
 
-	if (!f->exact || !w->js->layout)
+	if (!w->js->layout)
 		return step_by_frame_pointer(w);
-	ray_leaf_inspect(w->js, f, &w->regs, &leaf);
+	if (f->exact)
+		ray_leaf_inspect(w->js, f, &w->regs, &leaf);
+	else
+		ray_leaf_inspect_caller(w->js, f, &leaf);
 	f->leaf_offset = leaf.bytecode_offset;
 	if (!leaf.frameless)
 		return step_by_frame_pointer(w);
