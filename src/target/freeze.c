@@ -15,8 +15,8 @@
 #include "target/stop.h"
 
 enum {
-	MAX_STACK = 16 << 20,		    /* what is in use; V8 lets JS have 984 KiB, in workers 4 MiB, or as told */
-	UNKNOWN_STACK = 64 << 10,	    /* when no mapping is known at sp */
+	MAX_STACK = 16 << 20,	  /* what is in use; V8 lets JS have 984 KiB, in workers 4 MiB, or as told */
+	UNKNOWN_STACK = 64 << 10, /* when no mapping is known at sp */
 	RED_ZONE = 128,
 	SAMPLE_MS = 120,
 	TRIES = 4,

@@ -25,7 +25,7 @@ struct ray_target_ops {
 	struct ray_error *(*open_module)(struct ray_target *t, const struct ray_map *map, struct ray_elf **ret);
 	/* Without its AT_NULL. *ret is the caller's to free. */
 	struct ray_error *(*auxv)(struct ray_target *t, Elf64_auxv_t **ret, size_t *count_ret);
-	const char *(*note)(struct ray_target *t, const char *name); /* NULL: there are never any */
+	const char *(*note)(struct ray_target *t, const char *name);		/* NULL: there are never any */
 	uint64_t (*dumped)(struct ray_target *t, uint64_t start, uint64_t end); /* NULL: everything is there */
 	/* Reads many ranges in few system calls; NULL: one read() each will do. buffers[i] has room for
 	 * ranges[i].size bytes; done[i] becomes how many were read. */

@@ -15,14 +15,14 @@
 #include "target/internal.h"
 
 enum {
-	DATA_PAGES = 64,	 /* a power of two; room for a few samples */
-	STACK_BYTES = 65528,	 /* the most the kernel takes */
+	DATA_PAGES = 64,     /* a power of two; room for a few samples */
+	STACK_BYTES = 65528, /* the most the kernel takes */
 	PERIOD_NS = 500 * 1000,
 };
 
-#define USER_REGISTERS                                                                                     \
-	((1ull << PERF_REG_X86_BP) | (1ull << PERF_REG_X86_SP) | (1ull << PERF_REG_X86_IP) |               \
-	 (1ull << PERF_REG_X86_BX) | (1ull << PERF_REG_X86_R12) | (1ull << PERF_REG_X86_R13) |             \
+#define USER_REGISTERS                                                                         \
+	((1ull << PERF_REG_X86_BP) | (1ull << PERF_REG_X86_SP) | (1ull << PERF_REG_X86_IP) |   \
+	 (1ull << PERF_REG_X86_BX) | (1ull << PERF_REG_X86_R12) | (1ull << PERF_REG_X86_R13) | \
 	 (1ull << PERF_REG_X86_R14) | (1ull << PERF_REG_X86_R15))
 
 /* In the order of the bits above, which is the order in the sample. */

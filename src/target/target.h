@@ -36,10 +36,10 @@ struct ray_map {
 	uint64_t offset; /* in the file */
 	int prot;	 /* PROT_READ | PROT_WRITE | PROT_EXEC */
 	bool shared;
-	uint64_t inode;	   /* 0 when anonymous, or not known (core) */
+	uint64_t inode; /* 0 when anonymous, or not known (core) */
 	dev_t dev;
-	const char *path;  /* "" when anonymous; "[heap]", "[stack]", "[vdso]", a file */
-	uint64_t dumped;   /* core: how many of its bytes the core holds; process: its size */
+	const char *path; /* "" when anonymous; "[heap]", "[stack]", "[vdso]", a file */
+	uint64_t dumped;  /* core: how many of its bytes the core holds; process: its size */
 };
 
 struct ray_thread {
@@ -56,9 +56,9 @@ struct ray_thread {
 
 /* A file that is mapped into the target. */
 struct ray_module {
-	const char *path;      /* as the target names it */
-	struct ray_elf *elf;   /* NULL if it could not be opened; then */
-	const char *error;     /* says why */
+	const char *path;    /* as the target names it */
+	struct ray_elf *elf; /* NULL if it could not be opened; then */
+	const char *error;   /* says why */
 };
 
 RAY_MUST_USE struct ray_error *ray_target_open(const struct ray_target_options *options, struct ray_target **ret);
@@ -110,8 +110,8 @@ int ray_target_signal(struct ray_target *t);
 const char *const *ray_target_warnings(struct ray_target *t);
 
 struct ray_freeze_options {
-	bool nonblocking;	/* do not stop it: take what can be had, mark what is torn */
-	size_t max_stack;	/* bytes of stack copied per thread; 0 is the default, 16 MiB */
+	bool nonblocking; /* do not stop it: take what can be had, mark what is torn */
+	size_t max_stack; /* bytes of stack copied per thread; 0 is the default, 16 MiB */
 	/* Called while it is stopped, after registers and stacks were copied, so that more can be
 	 * pinned with ray_target_pin(). May be NULL. */
 	void (*while_stopped)(struct ray_target *t, void *arg);

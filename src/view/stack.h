@@ -17,7 +17,7 @@ struct ray_stack_view {
 	bool arguments;	   /* -a */
 	int source;	   /* -s: lines before and after; 0 for none */
 	size_t max_frames; /* per thread; 0: all */
-	size_t width;	   /* longest line; 0: whatever it takes. Paths are cut at their start: lines and columns stay */
+	size_t width; /* longest line; 0: whatever it takes. Paths are cut at their start: lines and columns stay */
 };
 
 void ray_stack_print(const struct ray_stacks *s, const struct ray_stack *stack, const struct ray_stack_view *view,

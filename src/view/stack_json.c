@@ -79,7 +79,8 @@ static json_t *frame_json(const struct ray_stacks *s, const struct ray_frame *f,
 	} else if (f->kind == RAY_FRAME_WASM) {
 		json_object_set_new(o, "index", f->wasm_index < 0 ? json_null() : json_integer(f->wasm_index));
 		json_object_set_new(o, "file", ray_json_text(f->file));
-		json_object_set_new(o, "offset", f->wasm_offset < 0 ? json_null() : json_integer((json_int_t)f->wasm_offset));
+		json_object_set_new(o, "offset",
+				    f->wasm_offset < 0 ? json_null() : json_integer((json_int_t)f->wasm_offset));
 		json_object_set_new(o, "inlined", json_boolean(f->inlined));
 	} else if (f->kind == RAY_FRAME_JS || f->shared) {
 		set_js(s, f, view, o);
@@ -104,13 +105,13 @@ void ray_stack_print_json(const struct ray_stacks *s, const struct ray_stack *st
 			json_array_append_new(frames, frame_json(s, &stack->frames[i], view));
 		shown++;
 	}
-	o = json_pack("{s:i,s:i,s:o,s:o,s:s,s:o,s:o,s:o,s:s,s:b,s:b,s:I,s:I}", "pid", ray_target_pid(s->js->target), "tid",
-		      t->tid, "thread", ray_json_text(t->name), "state",
+	o = json_pack("{s:i,s:i,s:o,s:o,s:s,s:o,s:o,s:o,s:s,s:b,s:b,s:I,s:I}", "pid", ray_target_pid(s->js->target),
+		      "tid", t->tid, "thread", ray_json_text(t->name), "state",
 		      ray_json_text(t->state && t->state != '?' ? state : NULL), "role",
 		      ray_role_word(stack->role.role), "role_text", ray_json_text(stack->role.text), "worker",
 		      stack->role.worker_id < 0 ? json_null() : json_integer(stack->role.worker_id), "frames", frames,
-		      "end", ends[stack->end], "torn", t->torn, "ended", stack->ended, "unnamed", (json_int_t)stack->unnamed, "no_symbol",
-		      (json_int_t)stack->no_symbol);
+		      "end", ends[stack->end], "torn", t->torn, "ended", stack->ended, "unnamed",
+		      (json_int_t)stack->unnamed, "no_symbol", (json_int_t)stack->no_symbol);
 	if (shown > json_array_size(frames))
 		json_object_set_new(o, "left_out", json_integer((json_int_t)(shown - json_array_size(frames))));
 	if (t->note)
