@@ -144,6 +144,7 @@ static const struct row rows[] = {
 	SYMBOL(ODDBALL_TRUE, "OddballTrue"),
 	SYMBOL(ODDBALL_UNDEFINED, "OddballUndefined"),
 	OR(JSARRAY_LENGTH, "class_JSArray__length_", 24),
+	SYMBOL(VIEW_BYTE_LENGTH, "class_JSArrayBufferView__byte_length_"),
 	SYMBOL(TYPED_ARRAY_LENGTH, "class_JSTypedArray__length_"),
 
 	/* V8 12 made bytecode a trusted object: a wrapper comes first, then the position table. */
@@ -215,6 +216,8 @@ static const struct row rows[] = {
 	SYMBOL(TYPE_HOLE, "type_Hole__"),
 	SYMBOL(TYPE_HEAP_NUMBER, "type_HeapNumber__"),
 	SYMBOL(TYPE_ACCESSOR_PAIR, "type_AccessorPair__"),
+	/* The primitive types follow one another: symbol, bigint, number, oddball. */
+	FROM(TYPE_BIGINT, "type_BigInt__", TYPE_SYMBOL, 1),
 	SYMBOL(TYPE_SYMBOL, "type_Symbol__"),
 	SYMBOL(TYPE_JSARRAY, "type_JSArray__"),
 	SYMBOL(TYPE_TYPED_ARRAY, "type_JSTypedArray__"),

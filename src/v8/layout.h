@@ -97,6 +97,7 @@ enum { RAY_V8_NONE = INT_MIN };
 	X(ODDBALL_UNDEFINED, true)          \
 	X(JSARRAY_LENGTH, true)             \
 	X(TYPED_ARRAY_LENGTH, false)        \
+	X(VIEW_BYTE_LENGTH, false)          \
 	X(BYTECODE_WRAPPER, false)          \
 	X(BYTECODE_LENGTH, true)            \
 	X(BYTECODE_POSITIONS, true)         \
@@ -141,6 +142,7 @@ enum { RAY_V8_NONE = INT_MIN };
 	X(TYPE_HOLE, false)                 \
 	X(TYPE_HEAP_NUMBER, true)           \
 	X(TYPE_SYMBOL, true)                \
+	X(TYPE_BIGINT, false)               \
 	X(TYPE_ACCESSOR_PAIR, false)        \
 	X(TYPE_JSARRAY, true)               \
 	X(TYPE_TYPED_ARRAY, false)          \

@@ -46,7 +46,14 @@ static void add_string(struct ray_v8 *v8, uint64_t value, struct ray_text *out)
 		return;
 	}
 	ray_text_add(out, "\"");
-	ray_text_add_safe(out, text, strlen(text));
+	for (size_t n; *text; text += n) {
+		n = strcspn(text, "\"");
+		ray_text_add_safe(out, text, n);
+		if (text[n]) {
+			ray_text_add(out, "\\\"");
+			n++;
+		}
+	}
 	ray_text_add(out, "\"");
 }
 
@@ -55,7 +62,12 @@ static void add_double(double d, struct ray_text *out)
 {
 	char digits[32];
 
-	for (int precision = 15; precision <= 17; precision++) {
+	/* JavaScript writes whole numbers out up to here. */
+	if (fabs(d) < 1e21 && d == trunc(d)) {
+		ray_text_printf(out, "%.0f", d);
+		return;
+	}
+	for (int precision = 1; precision <= 17; precision++) {
 		snprintf(digits, sizeof(digits), "%.*g", precision, d);
 		if (strtod(digits, NULL) == d)
 			break;
@@ -78,6 +90,31 @@ static void add_number(struct ray_v8 *v8, uint64_t value, struct ray_text *out)
 		add_double(d, out);
 }
 
+/* Sign and number of 64-bit digits in one word, then the digits, the lowest first. */
+static void add_bigint(struct ray_v8 *v8, uint64_t value, struct ray_text *out)
+{
+	enum { BITS = 8, DIGITS = 16, MAX_DIGITS = 1 << 24 };
+	uint64_t digit = 0, n;
+	uint32_t bits;
+
+	if (!ray_read_u32(&v8->memory, value - 1 + BITS, &bits)) {
+		ray_text_add(out, "(unreadable bigint)");
+		return;
+	}
+	n = bits >> 1 & 0x3fffffff;
+	if (n > MAX_DIGITS || (n && !ray_read_u64(&v8->memory, value - 1 + DIGITS + (n - 1) * 8, &digit))) {
+		ray_text_add(out, "(unreadable bigint)");
+		return;
+	}
+	ray_text_add(out, bits & 1 ? "-" : "");
+	/* A long one is known by how it starts and how much there is of it. */
+	if (n <= 1)
+		ray_text_printf(out, "%" PRIu64 "n", digit);
+	else
+		ray_text_printf(out, "0x%" PRIx64 "...n (%" PRIu64 " bits)", digit,
+				n * 64 - (uint64_t)__builtin_clzll(digit | 1));
+}
+
 static void add_function(struct ray_v8 *v8, uint64_t value, struct ray_text *out)
 {
 	const char *name = ray_v8_function_name(v8, value);
@@ -87,6 +124,26 @@ static void add_function(struct ray_v8 *v8, uint64_t value, struct ray_text *out
 		ray_text_add(out, " ");
 		ray_text_add_safe(out, name, strlen(name));
 	}
+}
+
+/* Newer V8 keeps a typed array's size in bytes only; how large an element is shows in the name. */
+static void add_length(struct ray_v8 *v8, uint64_t value, const char *name, struct ray_text *out)
+{
+	size_t element = (size_t)atoi(name + strcspn(name, "0123456789")) / 8;
+	uint64_t length;
+
+	if (ray_v8_field(v8, value, RAY_V8_TYPED_ARRAY_LENGTH, &length) && length < (uint64_t)1 << 40) {
+		ray_text_printf(out, "(%" PRIu64 ")", length);
+		return;
+	}
+	if (!ray_v8_field(v8, value, RAY_V8_VIEW_BYTE_LENGTH, &length) || length >= (uint64_t)1 << 40)
+		return;
+	if (!strcmp(name, "Buffer"))
+		element = 1;
+	if (element)
+		ray_text_printf(out, "(%" PRIu64 ")", length / element);
+	else
+		ray_text_printf(out, "(%" PRIu64 " bytes)", length);
 }
 
 static void add_object(struct ray_v8 *v8, uint64_t value, int32_t type, struct ray_text *out)
@@ -106,10 +163,8 @@ static void add_object(struct ray_v8 *v8, uint64_t value, int32_t type, struct r
 	}
 	ray_text_add(out, "#<");
 	ray_text_add_safe(out, name, strlen(name));
-	if (ray_v8_has(v8->layout, RAY_V8_TYPE_TYPED_ARRAY) &&
-	    type == ray_v8_get(v8->layout, RAY_V8_TYPE_TYPED_ARRAY) &&
-	    ray_v8_field(v8, value, RAY_V8_TYPED_ARRAY_LENGTH, &length) && length < (uint64_t)1 << 40)
-		ray_text_printf(out, "(%" PRIu64 ")", length);
+	if (ray_v8_has(v8->layout, RAY_V8_TYPE_TYPED_ARRAY) && type == ray_v8_get(v8->layout, RAY_V8_TYPE_TYPED_ARRAY))
+		add_length(v8, value, name, out);
 	ray_text_add(out, ">");
 }
 
@@ -148,6 +203,8 @@ void ray_v8_value_brief(struct ray_v8 *v8, uint64_t value, struct ray_text *out)
 		add_number(v8, value, out);
 	else if (type == ray_v8_get(v8->layout, RAY_V8_TYPE_SYMBOL))
 		add_symbol(v8, value, out);
+	else if (ray_v8_is(v8, value, RAY_V8_TYPE_BIGINT))
+		add_bigint(v8, value, out);
 	else if (ray_v8_is_function(v8, value))
 		add_function(v8, value, out);
 	else if (ray_v8_is(v8, value, RAY_V8_TYPE_HOLE))
