@@ -134,6 +134,27 @@ static void report(const struct ray_stacks *s, bool nonblocking)
 			guessed);
 }
 
+static void print_all(const struct ray_stacks *s, const char *choice, bool json, const struct ray_stack_view *view)
+{
+	size_t printed = 0;
+
+	if (!json)
+		print_heading(s, view->width);
+	for (size_t i = 0; i < s->count; i++) {
+		if (!s->at[i].wanted || !is_chosen(choice, &s->at[i]))
+			continue;
+		if (json) {
+			ray_stack_print_json(s, &s->at[i], view);
+		} else if (ray_stack_is_wanted(&s->at[i], view)) {
+			printf("\n");
+			ray_stack_print(s, &s->at[i], view, stdout);
+			printed++;
+		}
+	}
+	if (!json && !printed)
+		printf("\nno thread is in JavaScript\n");
+}
+
 static struct ray_error *run(const struct ray_call *call)
 {
 	struct ray_stack_view view = { .verbose = ray_call_has(call, "verbose"),
@@ -165,18 +186,7 @@ static struct ray_error *run(const struct ray_call *call)
 		return err;
 	view.max_frames = (size_t)frames;
 	view.width = view.verbose ? 0 : ray_view_width(stdout);
-	if (!json)
-		print_heading(s, view.width);
-	for (size_t i = 0; i < s->count; i++) {
-		if (!s->at[i].wanted || !is_chosen(choice, &s->at[i]))
-			continue;
-		if (json) {
-			ray_stack_print_json(s, &s->at[i], &view);
-			continue;
-		}
-		printf("\n");
-		ray_stack_print(s, &s->at[i], &view, stdout);
-	}
+	print_all(s, choice, json, &view);
 	fflush(stdout);
 	report(s, nonblocking);
 	if (s->js->blind)
@@ -189,7 +199,7 @@ static const struct ray_option options[] = {
 	{ 'a', "args", NULL, "print this and the arguments of JS frames" },
 	{ 's', "source", NULL, "print the source around the current line" },
 	{ 'v', "verbose", NULL, "print builtins, stubs and addresses too" },
-	{ 0, "js", NULL, "only JavaScript and wasm frames" },
+	{ 0, "js", NULL, "only JavaScript and wasm, and threads in it" },
 	{ 0, "native", NULL, "only native frames" },
 	{ 't', "thread", "WHICH", "only main, worker, pool..., or a thread id" },
 	{ 'n', "frames", "N", "at most N frames a thread (400); 0 for all" },

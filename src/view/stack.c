@@ -258,10 +258,20 @@ static void print_end(const struct ray_stack *stack, FILE *out)
 		fprintf(out, "     (the copied stack ends here: outer frames are missing)\n");
 }
 
-void ray_stack_print(const struct ray_stacks *s, const struct ray_stack *stack, const struct ray_stack_view *view,
-		     FILE *out)
+bool ray_stack_is_wanted(const struct ray_stack *stack, const struct ray_stack_view *view)
 {
-	size_t shown = 0, total = 0, skip_from = SIZE_MAX, skip_to = 0, i;
+	/* Where frames are missing, JavaScript may be. */
+	if (!view->only_js || !stack->thread->has_registers || stack->end != RAY_WALK_ROOT)
+		return true;
+	for (size_t i = 0; i < stack->count; i++) {
+		if (ray_stack_shows(&stack->frames[i], view))
+			return true;
+	}
+	return false;
+}
+
+static void print_thread(const struct ray_stack *stack, FILE *out)
+{
 	const struct ray_thread *t = stack->thread;
 	ray_auto_text name = { 0 };
 
@@ -272,8 +282,16 @@ void ray_stack_print(const struct ray_stacks *s, const struct ray_stack *stack, 
 	if (t->state && t->state != '?')
 		fprintf(out, "  state %c", t->state);
 	fprintf(out, "%s\n", t->torn ? "  TORN: it ran on while its stack was copied" : "");
+}
+
+void ray_stack_print(const struct ray_stacks *s, const struct ray_stack *stack, const struct ray_stack_view *view,
+		     FILE *out)
+{
+	size_t shown = 0, total = 0, skip_from = SIZE_MAX, skip_to = 0, i;
+
 	for (i = 0; i < stack->count; i++)
 		total += ray_stack_shows(&stack->frames[i], view);
+	print_thread(stack, out);
 	/* Of a very deep stack the two ends tell the most. */
 	if (view->max_frames && total > view->max_frames) {
 		skip_from = view->max_frames - view->max_frames / 4;

@@ -23,6 +23,8 @@ struct ray_stack_view {
 void ray_stack_print(const struct ray_stacks *s, const struct ray_stack *stack, const struct ray_stack_view *view,
 		     FILE *out);
 void ray_stack_print_json(const struct ray_stacks *s, const struct ray_stack *stack, const struct ray_stack_view *view);
+/* False for a thread without JavaScript when only that is wanted. */
+bool ray_stack_is_wanted(const struct ray_stack *stack, const struct ray_stack_view *view);
 /* Is the frame shown at all under this view? */
 bool ray_stack_shows(const struct ray_frame *f, const struct ray_stack_view *view);
 

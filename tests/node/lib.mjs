@@ -169,9 +169,9 @@ function parseReady(line) {
 
 /** Starts a node and waits for the first line it prints.
  *  what: a file (below programs/ if relative), or { code, name } to write (name: 'x.js' or 'x.mjs').
- *  options: args, flags (before the file), env, user ('nobody'), cwd, timeout (ms).
+ *  options: args, flags (before the file), env, user ('nobody'), cwd, input (its whole standard input), timeout (ms).
  *  Returns { pid, child, file, node, ready, stdout(), stderr(), stop() }; ready is the line, parsed if it is JSON. */
-export async function start(node, what, { args = [], flags = [], env = {}, user, cwd, timeout = 60_000 } = {}) {
+export async function start(node, what, { args = [], flags = [], env = {}, user, cwd, input, timeout = 60_000 } = {}) {
 	let file;
 	if (typeof what === 'string') {
 		file = reachable(path.resolve(programs, what), user);
@@ -185,6 +185,7 @@ export async function start(node, what, { args = [], flags = [], env = {}, user,
 		stdio: ['pipe', 'pipe', 'pipe'],
 	});
 	collect(child);
+	if (input !== undefined) child.stdin.end(input);
 	const line = await firstLine(child, `node ${node.name} ${path.basename(file)}`, timeout);
 	const stop = async () => {
 		if (child.exitCode !== null || child.signalCode !== null) return;
