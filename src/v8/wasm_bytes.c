@@ -180,10 +180,14 @@ static bool read_imports(struct ray_wasm_bytes *w, struct ray_wasm_section s)
 static bool read_function_count(struct ray_wasm_bytes *w, struct ray_wasm_section s)
 {
 	struct cursor c;
+	uint32_t count;
 
 	cursor_init(&c, w, s);
-	w->declared = next_u32(&c);
-	return !c.failed && w->declared <= MAX_FUNCTIONS && w->declared <= s.size;
+	count = next_u32(&c);
+	if (c.failed || count > MAX_FUNCTIONS || count > s.size)
+		return false;
+	w->declared = count;
+	return true;
 }
 
 static void read_names(struct ray_wasm_bytes *w, struct ray_wasm_section s)

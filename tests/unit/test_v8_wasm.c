@@ -116,6 +116,22 @@ static void module_cut_anywhere_is_no_harm(void **state)
 	assert_false(ray_wasm_bytes_read(&reader, BASE, sizeof(module), &w));
 }
 
+static void a_count_of_functions_that_lies_is_not_kept(void **state)
+{
+	/* One section of functions: it says 0x1fffffff of them in five bytes. Found by fuzzing: the table for them was
+	 * allocated. */
+	static const uint8_t lying[] = { 0,    'a',  's',  'm',	 1, 0, 0,    0,	   3,	9,
+					 0xff, 0xff, 0xff, 0xff, 1, 0, 0xff, 0xff, 0xff };
+	struct ray_wasm_bytes w;
+
+	(void)state;
+	memcpy(memory, lying, sizeof(lying));
+	if (!ray_wasm_bytes_read(&reader, BASE, sizeof(lying), &w))
+		return;
+	assert_int_equal(w.declared, 0);
+	ray_wasm_bytes_deinit(&w);
+}
+
 static void lengths_that_lie_are_refused(void **state)
 {
 	struct ray_wasm_bytes w;
@@ -311,11 +327,17 @@ static void circle_in_the_map_ends(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(module_tells_counts_names_and_bodies),   T(name_is_cut_to_fit),
-		T(module_cut_anywhere_is_no_harm),	   T(lengths_that_lie_are_refused),
-		T(function_is_found_in_map_and_vector),	   T(address_outside_of_functions_is_none),
-		T(inlined_functions_come_innermost_first), T(numbers_that_disagree_with_the_table_are_not_believed),
-		T(every_missing_link_gives_nothing),	   T(circle_in_the_map_ends),
+		T(module_tells_counts_names_and_bodies),
+		T(name_is_cut_to_fit),
+		T(module_cut_anywhere_is_no_harm),
+		T(lengths_that_lie_are_refused),
+		T(a_count_of_functions_that_lies_is_not_kept),
+		T(function_is_found_in_map_and_vector),
+		T(address_outside_of_functions_is_none),
+		T(inlined_functions_come_innermost_first),
+		T(numbers_that_disagree_with_the_table_are_not_believed),
+		T(every_missing_link_gives_nothing),
+		T(circle_in_the_map_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
