@@ -13,9 +13,9 @@ CLANG   ?= clang
 PREFIX  ?= /usr/local
 CFLAGS  ?= -O2 -g
 STRICT  := -std=gnu17 -D_GNU_SOURCE -Isrc -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Werror
-LIBS    := -Wl,--as-needed -ldw -lelf -ljansson -lzstd -llz4 -lz -llzma -liberty
+LIBS    := -Wl,--as-needed -lbpf -ldw -lelf -ljansson -lzstd -llz4 -lz -llzma -liberty
 
-SOURCES := $(filter-out src/cmd/main.c,$(wildcard src/*/*.c))
+SOURCES := $(filter-out src/cmd/main.c,$(filter-out %.bpf.c,$(wildcard src/*/*.c)))
 UNITS   := $(patsubst tests/unit/%.c,build/asan/%,$(wildcard tests/unit/test_*.c))
 FUZZERS := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
@@ -28,7 +28,7 @@ SANITIZE := -Wno-error -fsanitize=address,undefined -fno-sanitize-recover=undefi
 .DELETE_ON_ERROR:
 .PHONY: all deps demo test units fuzzers bench lint format fuzz install install-links uninstall clean
 
-all: build/noderay
+all: build/noderay build/dtrace
 
 # Three builds of the same sources, each a library that a program takes what it needs from:
 # $(1) its directory, $(2) the compiler, $(3) its flags.
@@ -50,10 +50,20 @@ build/noderay: build/obj/src/cmd/main.o build/libnoderay.a
 	@$(if $(V),,echo '  LINK $@')
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
+build/dtrace: build/noderay
+	$(Q)ln -sf noderay $@
+
 # The same program with the sanitizers in it.
 build/asan/noderay: build/asan/obj/src/cmd/main.o build/asan/libnoderay.a
 	@$(if $(V),,echo '  LINK $@')
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# The kernel side: one object for BPF, embedded whole. -mcpu=v3: what Debian 12's own kernel takes too.
+build/runtime.bpf.o: src/kern/runtime.bpf.c $(wildcard src/kern/*.h) Makefile
+	@mkdir -p $(@D)
+	@$(if $(V),,echo '  BPF  $@')
+	$(Q)$(CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Werror -Isrc -idirafter /usr/include/$(shell uname -m)-linux-gnu -c -o $@ $<
+$(foreach dir,build build/asan build/fuzz,$(dir)/obj/src/kern/runtime.o): build/runtime.bpf.o
 
 units: $(UNITS)
 build/asan/test_%: build/asan/obj/tests/unit/test_%.o build/asan/libnoderay.a

@@ -1,0 +1,46 @@
+/* engine.h - runs a checked program: generates, loads, attaches, consumes, aggregates.
+ * SPDX-License-Identifier: MIT
+ *
+ * One trace is one run. The caller (src/cmd/trace.c, and later every verb that is a script) drives it:
+ *   create, start (probes are on and BEGIN has run when it returns), work until it says done, stop (END has run and all
+ *   has been printed), free. Nothing of it outlives the process: programs hang on file descriptors only. */
+#ifndef RAY_ENGINE_ENGINE_H
+#define RAY_ENGINE_ENGINE_H
+
+#include <stdio.h>
+
+#include "engine/options.h"
+#include "lang/lang.h"
+
+struct ray_trace;
+
+struct ray_trace_settings {
+	const struct ray_trace_options *options;
+	FILE *out;	   /* data; -o */
+	FILE *notes;	   /* messages, drops, errors */
+	const char *progname; /* "dtrace": what messages begin with */
+	bool is_testing;   /* _DTRACE_TESTING: without CPU and ID columns */
+	/* Called for each record instead of printing it (verbs with a view of their own); NULL: print. */
+	void (*on_record)(void *arg, const struct ray_probe *probe, const struct ray_clause *clause,
+			  const struct ray_value *values, size_t count);
+	void *arg;
+};
+
+/* Generates all code; loads nothing. Fails only for what the program asks and we cannot do, with words. */
+RAY_MUST_USE struct ray_error *ray_trace_create(struct ray_program *program, struct ray_catalogue *catalogue,
+						const struct ray_trace_settings *settings, struct ray_trace **ret);
+void ray_trace_free(struct ray_trace *trace);
+RAY_DEFINE_AUTO(ray_trace, ray_trace_free)
+
+void ray_trace_print_code(const struct ray_trace *trace, FILE *out); /* -S */
+RAY_MUST_USE struct ray_error *ray_trace_start(struct ray_trace *trace);
+
+enum ray_trace_status { RAY_TRACE_GOES_ON, RAY_TRACE_DONE /* exit() was called */ };
+/* Waits up to timeout_ms for something to do, and does it. */
+RAY_MUST_USE struct ray_error *ray_trace_work(struct ray_trace *trace, int timeout_ms, enum ray_trace_status *ret);
+/* A file descriptor that becomes readable when ray_trace_work() has something to do. */
+int ray_trace_fd(const struct ray_trace *trace);
+RAY_MUST_USE struct ray_error *ray_trace_stop(struct ray_trace *trace);
+int ray_trace_exit_code(const struct ray_trace *trace); /* of exit(); 0 */
+
+#endif

@@ -1,0 +1,94 @@
+/* internal.h - the trace as its own parts see it: who makes what, in the order of a run.
+ * SPDX-License-Identifier: MIT
+ *
+ *   plan.c       where everything lies                        -> plan
+ *   gen*.c       one piece of code per clause                 -> clauses[i].code
+ *   enter*.c     groups sites into programs, writes entries   -> programs, points
+ *   maps.c       creates the maps                             -> maps
+ *   link.c load.c  pieces + runtime -> one program each, loaded -> programs[i].fd
+ *   attach*.c    hangs them in                                -> links
+ *   run.c        BEGIN and END, activity, the loop
+ *   consume.c, print*.c, aggregate*.c, speculate.c, drops.c   records -> text */
+#ifndef RAY_ENGINE_INTERNAL_H
+#define RAY_ENGINE_INTERNAL_H
+
+#include "engine/piece.h"
+#include "engine/engine.h"
+#include "engine/plan.h"
+#include "kern/wire.h"
+
+/* One BPF program: an entry for one kind of place, which calls the clauses that a point asks for. */
+struct ray_entry {
+	enum ray_site_kind kind;
+	const char *group, *name; /* of a tracepoint */
+	struct ray_piece code;
+	const struct ray_clause **clauses; /* bit i of ray_point.clauses; at most 128 */
+	size_t clause_count;
+	uint32_t args_used; /* of all of them */
+	uint32_t first_point, point_count; /* SYSCALL_*: point = first_point + number of the call */
+	RAY_VEC(const struct ray_site *) sites; /* by point - first_point; NULL where nothing is (system calls) */
+	RAY_VEC(const struct ray_probe *) probes;
+	int fd; /* of the loaded program; -1 */
+	uint32_t prog_type;
+};
+
+enum { RAY_TRACE_MAPS = RAY_LINK_MAP_COUNT };
+
+struct ray_consumer; /* consume.c */
+struct ray_stacker;  /* stacks.c: user stacks, from ids to names */
+
+struct ray_trace {
+	struct ray_arena *arena;
+	struct ray_program *program;
+	struct ray_catalogue *catalogue;
+	struct ray_trace_settings settings;
+	struct ray_trace_options options; /* a copy; setopt() changes it */
+	struct ray_plan *plan;
+	struct ray_piece *clause_code; /* by clause index */
+	RAY_VEC(struct ray_entry *) entries;
+	RAY_VEC(struct ray_point) points;
+	int maps[RAY_TRACE_MAPS]; /* by RAY_LINK_*; -1 where not needed */
+	int *own_maps;		  /* by number - RAY_MAP_OWN */
+	volatile struct ray_state *state; /* mapped */
+	RAY_VEC(int) links;
+	struct ray_consumer *consumer;
+	struct ray_stacker *stacker;
+	bool is_started, is_stopped;
+	bool wants_stacks; /* some clause takes a user stack */
+};
+
+/* gen.c. c->name is set; emits a function (ctx in R1, slot pointer in R2) -> 0. */
+RAY_MUST_USE struct ray_error *ray_gen_clause(struct ray_trace *t, const struct ray_clause *clause, struct ray_piece *c);
+/* enter.c: fills entries and points. */
+RAY_MUST_USE struct ray_error *ray_entries_create(struct ray_trace *t);
+/* maps.c */
+RAY_MUST_USE struct ray_error *ray_maps_create(struct ray_trace *t);
+/* load.c: links and loads one entry. */
+RAY_MUST_USE struct ray_error *ray_entry_load(struct ray_trace *t, struct ray_entry *e);
+/* attach.c: all of them, but BEGIN, END and ERROR. */
+RAY_MUST_USE struct ray_error *ray_entries_attach(struct ray_trace *t);
+void ray_entries_detach(struct ray_trace *t);
+/* run.c: BEGIN or END by BPF_PROG_TEST_RUN. */
+RAY_MUST_USE struct ray_error *ray_entry_run(struct ray_trace *t, enum ray_site_kind kind);
+
+/* consume.c */
+RAY_MUST_USE struct ray_error *ray_consumer_create(struct ray_trace *t, struct ray_consumer **ret);
+void ray_consumer_free(struct ray_consumer *c);
+/* Takes what the ring holds now and prints it. */
+RAY_MUST_USE struct ray_error *ray_consumer_drain(struct ray_consumer *c);
+/* At the end: aggregations that nobody printed, and the last drops. */
+RAY_MUST_USE struct ray_error *ray_consumer_finish(struct ray_consumer *c);
+/* Now and then (statusrate): drops since the last call. */
+void ray_consumer_report_drops(struct ray_consumer *c);
+
+/* stacks.c. record is a RAY_RECORD_STACK; named at once, while its objects still are where they were. */
+RAY_MUST_USE struct ray_error *ray_stacker_create(struct ray_trace *t, struct ray_stacker **ret);
+void ray_stacker_free(struct ray_stacker *s);
+void ray_stacker_take(struct ray_stacker *s, const struct ray_record *record);
+/* The stack as lines (each ends with \n, without indent); style of DTrace: module`function+0x12, JS: name (file:line:col). */
+void ray_stacker_print(struct ray_stacker *s, const struct ray_stack_ref *ref, enum ray_value_kind kind,
+		       uint32_t frames, struct ray_text *out);
+/* usym (kind 's'), ufunc ('f'), umod ('m'), uaddr ('a') of an address in a process; sym, func, mod of the kernel with tgid 0. */
+void ray_stacker_symbol(struct ray_stacker *s, uint32_t tgid, uint64_t address, char kind, struct ray_text *out);
+
+#endif

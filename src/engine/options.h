@@ -1,0 +1,47 @@
+/* options.h - every option of -x, #pragma D option, setopt() and DTRACE_OPT_*.
+ * SPDX-License-Identifier: MIT
+ *
+ * One table drives parsing, the manual and the refusals. The caller applies them in DTrace's order: environment, command line, pragma;
+ * what is set on the command line before compiling can be overridden by a pragma, as in the reference. */
+#ifndef RAY_ENGINE_OPTIONS_H
+#define RAY_ENGINE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct ray_trace_options {
+	/* run time */
+	uint64_t aggsize, bufsize, dynvarsize, specsize, strsize, scratchsize;
+	uint32_t nspec, maxframes, stackframes, ustackframes, jstackframes, jstackstrsize;
+	uint64_t aggrate_ns, switchrate_ns, statusrate_ns, cleanrate_ns;
+	uint64_t statusrate_given;
+	int cpu; /* -1: all */
+	bool destructive, noresolve, exactentry, temporal;
+	uint64_t bpflogsize;
+	bool bpflog;
+	/* how things are printed: may be changed by setopt() while it runs */
+	bool quiet, flowindent, rawbytes, quietresize, aggsortkey, aggsortrev, aggpercpu;
+	int aggsortpos, aggsortkeypos;
+	uint32_t stackindent, printsize;
+	/* compile time */
+	bool cpp, errtags, droptags, empty, zdefs, defaultargs, argref, verbose, tree, nolibs, pspec, unodefs, knodefs, stdc_given;
+	int evaltime, linkmode;
+	char *cpppath;
+	char **cppargs; /* NULL-ended */
+	char *version;
+	int disasm;
+};
+
+void ray_trace_options_init(struct ray_trace_options *o); /* the defaults */
+void ray_trace_options_deinit(struct ray_trace_options *o);
+
+enum ray_option_time { RAY_OPTION_COMMAND, RAY_OPTION_PRAGMA, RAY_OPTION_RUNNING /* setopt() */ };
+/* value NULL: given without. Errors are worded as the reference words them ("Invalid option name", "Invalid value for specified option"), without prefix. */
+RAY_MUST_USE struct ray_error *ray_trace_option_set(struct ray_trace_options *o, const char *name, const char *value,
+						    enum ray_option_time time);
+/* Every DTRACE_OPT_NAME of the environment. */
+RAY_MUST_USE struct ray_error *ray_trace_options_environment(struct ray_trace_options *o, char *const *environment);
+
+#endif

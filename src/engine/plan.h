@@ -1,0 +1,104 @@
+/* plan.h - where everything lies: in the slot, in records, in keys, in maps.
+ * SPDX-License-Identifier: MIT
+ *
+ * Made once from the checked program, before any code: the generator writes to these places, the consumer reads from them. */
+#ifndef RAY_ENGINE_PLAN_H
+#define RAY_ENGINE_PLAN_H
+
+#include "engine/options.h"
+#include "lang/program.h"
+
+/* Bytes that stand for one value. Integers and pointers always take 8 bytes, sign- or zero-extended by their type, in
+ * keys and in records; strings take `size` bytes, NUL-terminated and zero-padded; stacks a struct ray_stack_ref; symbols
+ * (usym...) two words, tgid and address; by-reference data its bytes. */
+struct ray_field {
+	uint32_t offset, size;
+	const struct ray_type *type;
+	enum ray_value_kind kind;
+	const struct ray_expr *expr;
+};
+
+/* What the consumer does for one statement of a clause. */
+struct ray_step {
+	const struct ray_statement *statement;
+	uint32_t action; /* its number in the clause, from 1: told in faults */
+	const struct ray_field *fields; /* its recorded values, one per argument that is recorded */
+	size_t field_count;
+};
+
+struct ray_clause_plan {
+	const struct ray_clause *clause;
+	struct ray_step *steps; /* only those that leave something in the record, or act in user space */
+	size_t step_count;
+	uint32_t record_size; /* with struct ray_record; 0: the clause sends nothing */
+};
+
+/* A tuple: an aggregation's or an associative array's. For an array the first 4 bytes are the variable's id, for
+ * self-> the next 8 are the thread. */
+struct ray_key_plan {
+	const struct ray_field *fields;
+	size_t field_count;
+	uint32_t size;
+};
+
+struct ray_agg_plan {
+	const struct ray_aggregation *aggregation;
+	struct ray_key_plan key; /* with no fields: one 4-byte 0 */
+	uint32_t words; /* 8 bytes each of data: 1 count sum min max, 2 avg (count, sum), 4 stddev (count, sum, sum of squares
+			   low, high), 127 quantize, ... */
+	uint32_t value_size; /* 8 (generation) + 8 * words */
+	uint32_t map; /* number for RAY_REF_MAP */
+};
+
+/* self-> variables and associative arrays whose keys and values have the same sizes share one hash map. */
+struct ray_dynvar_class {
+	uint32_t key_size, value_size;
+	uint32_t map;
+};
+
+struct ray_variable_plan {
+	const struct ray_variable *variable;
+	uint32_t offset; /* global: in the element of map `globals`; this->: in the slot */
+	uint32_t size;
+	struct ray_key_plan key; /* dynamic ones */
+	uint32_t class_index;	 /* into classes */
+};
+
+enum { RAY_MAP_OWN = 1000 }; /* numbers of maps that only this program has, from here on */
+
+struct ray_plan {
+	struct ray_arena *arena;
+	const struct ray_program *program;
+	const struct ray_trace_options *options;
+	struct ray_clause_plan *clauses; /* by clause index */
+	struct ray_agg_plan *aggregations; /* by id */
+	struct ray_variable_plan *variables[RAY_SCOPE_INLINE]; /* by scope and id */
+	RAY_VEC(struct ray_dynvar_class) classes;
+	uint32_t globals_size, globals_map;
+	uint32_t map_count; /* of own maps */
+	/* The slot's memory: offsets from its start (struct ray_slot included). */
+	uint32_t locals_at, locals_size;
+	uint32_t strings_at;	/* string constants, written into every slot before the start */
+	uint32_t strings_size;
+	uint32_t temps_at, temp_size, temp_count; /* strings being worked on */
+	uint32_t key_at, key_size;
+	uint32_t record_at, record_size;
+	uint32_t scratch_at, scratch_size; /* alloca, copyin */
+	uint32_t slot_size;
+	uint8_t *string_bytes; /* strings_size of them */
+};
+
+RAY_MUST_USE struct ray_error *ray_plan_create(const struct ray_program *program,
+					       const struct ray_trace_options *options, struct ray_arena *arena,
+					       struct ray_plan **ret);
+/* Offset in the slot of a string constant. */
+uint32_t ray_plan_string(const struct ray_plan *plan, const char *text, size_t length);
+
+/* In records and keys: a user stack is its id (contents came in a RAY_RECORD_STACK), a kernel stack its addresses. */
+struct ray_stack_ref {
+	uint64_t id;   /* hash of the frames; 0: none could be had */
+	uint32_t tgid;
+	uint32_t frames; /* how many were asked for */
+};
+
+#endif

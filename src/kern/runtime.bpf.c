@@ -1,0 +1,9 @@
+/* runtime.bpf.c - the functions that generated programs call in the kernel.
+ * SPDX-License-Identifier: MIT
+ *
+ * One translation unit, so that all of it shares one BTF; its parts are the *.bpf.h files. Each function that generated code calls is global (verified once,
+ * on its own, whatever the number of calls) and takes numbers only: the slot's index first, then offsets into the slot's memory,
+ * addresses as D sees them (kern/wire.h) or plain values. engine/link.c copies those a program needs, and puts maps and constants in.
+ * Knows nothing of D, probes or node. */
+#include "kern/base.bpf.h"
+#include "kern/memory.bpf.h"

@@ -1,0 +1,194 @@
+/* wire.h - what the kernel side and the user side agree on.
+ * SPDX-License-Identifier: MIT
+ *
+ * The only header that BPF programs and user space share; fixed-width fields only.
+ *
+ * A firing works in a *slot*: an element of the array map `slots`, taken by a compare-and-swap on its `busy` word, so that a program that is interrupted or
+ * preempted never shares memory with the one that came in between. Everything bigger than a register
+ * lives there: arguments, temporaries, strings, keys, the record. Where in `memory` what lies is the engine's to decide (engine/layout.h).
+ *
+ * Addresses in D are plain 64-bit numbers. RAY_SCRATCH in the upper half marks an offset into the slot (string temporaries, alloca, copyin);
+ * anything else is an address of the kernel or, below 2^47, of the current process. */
+#ifndef RAY_KERN_WIRE_H
+#define RAY_KERN_WIRE_H
+
+#ifdef __bpf__
+typedef unsigned char __u8;
+typedef unsigned short __u16;
+typedef unsigned int __u32;
+typedef unsigned long long __u64;
+typedef signed char __s8;
+typedef short __s16;
+typedef int __s32;
+typedef long long __s64;
+#define RAY_WIRE_TYPES 1
+#else
+#include <linux/types.h>
+#endif
+
+#define RAY_SCRATCH 0x00d5c7a700000000ULL /* never an address: not canonical */
+#define RAY_SCRATCH_MASK 0xffffffff00000000ULL
+
+enum {
+	RAY_ARGS = 10,
+	RAY_SPILLS = 64,
+	RAY_SLOTS_PER_CPU = 4,
+};
+
+enum ray_fault {
+	RAY_FAULT_NONE = 0,
+	RAY_FAULT_BADADDR = 1,	/* numbers of the reference: arg4 of ERROR */
+	RAY_FAULT_BADALIGN = 2,
+	RAY_FAULT_ILLOP = 3,
+	RAY_FAULT_DIVZERO = 4,
+	RAY_FAULT_NOSCRATCH = 5,
+	RAY_FAULT_KPRIV = 6,
+	RAY_FAULT_UPRIV = 7,
+	RAY_FAULT_TUPOFLOW = 8,
+	RAY_FAULT_BADSTACK = 9,
+	RAY_FAULT_BADSIZE = 10,
+	RAY_FAULT_BADINDEX = 11,
+	RAY_FAULT_LIBRARY = 12,
+};
+
+struct ray_slot {
+	__u32 busy;
+	__u32 index;  /* its own, in the map: what runtime functions are given */
+	__u32 probe;  /* ID */
+	__u32 clause; /* the one that runs; epid - 1 */
+	__u64 args[RAY_ARGS];
+	__u64 timestamp;     /* 0 until asked for */
+	__u64 pid_tgid;	     /* 0 until asked for */
+	__u32 error;	     /* errno of the system call that returns */
+	__u32 fault;	     /* enum ray_fault; not 0: the clause ends */
+	__u64 fault_value;   /* the address, mostly */
+	__u32 fault_pc;	     /* number of the instruction */
+	__u32 fault_action;  /* number of the statement, from 1 */
+	__u32 speculation;   /* id that the running clause records for; 0: none */
+	__u32 scratch_used;  /* bytes of alloca's area */
+	__u64 user_pc, user_sp, user_fp; /* at a uprobe: what the walker starts from; 0: take the task's */
+	__u64 kernel_pc;
+	__u64 ctx_kind;	     /* enum ray_ctx */
+	__u64 spills[RAY_SPILLS];
+	__u8 memory[];
+};
+
+enum ray_ctx { RAY_CTX_TEST_RUN, RAY_CTX_PERF, RAY_CTX_RAW_TP, RAY_CTX_TP, RAY_CTX_UPROBE, RAY_CTX_URETPROBE };
+
+/* ---- how an argument is found at a site ---- */
+
+enum ray_fetch_kind {
+	RAY_FETCH_NONE,	    /* 0 */
+	RAY_FETCH_CONST,    /* value */
+	RAY_FETCH_REG,	    /* a register of the interrupted code */
+	RAY_FETCH_MEM,	    /* user memory at reg + value + (index register << scale) */
+	RAY_FETCH_CONTEXT,  /* `size` bytes at offset `value` of the tracepoint's record */
+	RAY_FETCH_CONTEXT_ADDR, /* address of that place (char arrays); __data_loc: flags & 2 */
+	RAY_FETCH_RAW,	    /* raw tracepoint argument number `value` */
+	RAY_FETCH_RAW_FIELD,/* kernel memory at raw argument `reg` + value */
+	RAY_FETCH_TASK_FIELD,/* kernel memory at the current task + value */
+};
+
+struct ray_fetch {
+	__u8 kind;
+	__u8 reg;   /* offset / 8 of the register in struct pt_regs; 0xff: none (absolute) */
+	__u8 index; /* likewise; 0xff: none */
+	__u8 scale; /* shift */
+	__u8 size;  /* bytes: 1 2 4 8 */
+	__u8 flags; /* 1: signed */
+	__u16 pad;
+	__s64 value;
+};
+
+/* Element of the map `points`, one per attached site; uprobe_multi's cookie is its number. */
+struct ray_point {
+	__u32 probe;
+	__u32 tgid;	 /* fires only in this process; 0: any */
+	__u64 clauses[2]; /* bit i: clause i of the program's list runs */
+	__u32 fetch_count;
+	__u32 pad;
+	struct ray_fetch fetch[RAY_ARGS];
+};
+
+/* ---- records, in the ring buffer ---- */
+
+enum ray_record_kind {
+	RAY_RECORD_DATA = 1, /* a clause's data; body laid out by the engine */
+	RAY_RECORD_ERROR,    /* struct ray_record_error */
+	RAY_RECORD_STACK,    /* a user stack seen for the first time; struct ray_record_stack */
+	RAY_RECORD_COMMIT,   /* speculation */
+	RAY_RECORD_DISCARD,
+	RAY_RECORD_EVENT,    /* process came, execed, ended: struct ray_record_event */
+};
+
+struct ray_record {
+	__u32 kind;
+	__u32 clause;
+	__u32 probe;
+	__u32 cpu;
+	__u32 speculation;
+	__u32 tid;
+	__u32 tgid;
+	__u32 size; /* of all, with this head */
+	__u64 time; /* bpf_ktime_get_ns */
+};
+
+struct ray_record_error {
+	struct ray_record head;
+	__u32 fault, action, pc, pad;
+	__u64 value;
+};
+
+struct ray_record_event {
+	struct ray_record head;
+	__u32 what; /* enum ray_event */
+	__u32 pad;
+	__u64 value;
+};
+enum ray_event { RAY_EVENT_FORK = 1, RAY_EVENT_EXEC, RAY_EVENT_EXIT, RAY_EVENT_MMAP };
+
+/* ---- the state of the whole run: the one element of the array map `state` (mmapable) ---- */
+
+enum ray_activity { RAY_INACTIVE, RAY_ACTIVE, RAY_DRAINING /* exit() was called: only END runs */, RAY_STOPPED };
+
+struct ray_state {
+	__u32 activity;
+	__u32 exit_code;
+	__u64 exit_count;
+	__u32 own_tgid;
+	__u32 pad;
+	__u64 drops;	       /* records the ring had no room for */
+	__u64 slot_drops;      /* firings that found no free slot */
+	__u64 agg_drops;
+	__u64 dynvar_drops;    /* no room for a new element of an associative array or self-> */
+	__u64 spec_drops, spec_busy, spec_unavailable;
+	__u64 stack_drops;
+	__u64 wall_offset;     /* walltimestamp - timestamp */
+	__u32 spec_state[64];  /* by id: 0 free, 1 active, 2 committing/discarding */
+};
+
+/* ---- constants and maps of the runtime: `RAY_CONST(x)` in a .bpf.c is an immediate that the linker replaces ---- */
+
+#define RAY_MAGIC 0x4e6f646552617900ULL
+#define RAY_MAGIC_MASK 0xffffffffffffff00ULL
+
+/* X(name): values below 128 are maps, given as file descriptors. */
+#define RAY_LINK_MAPS(X) X(SLOTS) X(STATE) X(RING) X(POINTS) X(STRINGS) X(PROBES) X(STACKIDS) X(STACK_SCRATCH) X(UNWIND_ROWS) X(UNWIND_MODULES) X(UNWIND_RANGES) X(PROCESSES)
+#define RAY_LINK_CONSTS(X) X(STRSIZE) X(SLOT_MASK) /* offsets into memory are and-ed with it */ X(SLOT_COUNT) X(SCRATCH_START) X(SCRATCH_SIZE) X(TEMPS_START) \
+	X(STRTOK_AT) X(STRING_TEMPS) X(NSPEC) X(TASK_REAL_PARENT) X(TASK_TGID) X(TASK_PID) X(TASK_FILES) X(TASK_FS) X(TASK_MM) X(TASK_COMM) \
+	X(FILES_FDT) X(FDT_FD) X(FDT_MAX) X(FILE_PATH) X(FILE_FLAGS) X(FILE_POS) X(FILE_MODE) X(PATH_DENTRY) X(PATH_MNT) X(FS_PWD) X(FS_ROOT) \
+	X(DENTRY_PARENT) X(DENTRY_NAME) X(DENTRY_INODE) X(DENTRY_SB) X(SB_TYPE) X(FSTYPE_NAME) X(MOUNT_MNT) X(MOUNT_PARENT) X(MOUNT_MOUNTPOINT) X(VFSMOUNT_ROOT) \
+	X(TASK_RUNTIME) X(RING_WAKEUP)
+
+enum {
+	RAY_LINK_MAP_FIRST = 0,
+#define RAY_LINK_ENUM(name) RAY_LINK_##name,
+	RAY_LINK_MAPS(RAY_LINK_ENUM)
+	RAY_LINK_MAP_COUNT,
+	RAY_LINK_CONST_FIRST = 127,
+	RAY_LINK_CONSTS(RAY_LINK_ENUM)
+#undef RAY_LINK_ENUM
+	RAY_LINK_COUNT
+};
+
+#endif

@@ -1,0 +1,72 @@
+/* catalogue.h - which probes there are, and where each one fires.
+ * SPDX-License-Identifier: MIT
+ *
+ * A provider is a row in a table (provider.h): it lists the probes that match a description, tells their argument
+ * types as C text, and turns a probe into sites: places in the kernel or in a file where a program is hung in. Probes are made when
+ * a description first matches them and keep their number (ID) for the life of the catalogue; dtrace:::BEGIN, END and
+ * ERROR are 1, 2 and 3. Runs nothing and attaches nothing. */
+#ifndef RAY_PROBE_CATALOGUE_H
+#define RAY_PROBE_CATALOGUE_H
+
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "probe/site.h"
+#include "probe/spec.h"
+
+struct ray_provider; /* provider.h */
+struct ray_catalogue;
+
+struct ray_probe {
+	uint32_t id;
+	const char *provider, *module, *function, *name;
+	const struct ray_provider *owner;
+	pid_t pid;  /* the process it belongs to (pid, usdt); 0: none */
+	void *data; /* the provider's */
+	/* Set by the first call of ray_probe_sites(). */
+	struct ray_site *sites;
+	size_t site_count;
+	bool sites_known;
+};
+
+struct ray_catalogue_options {
+	const pid_t *pids; /* -p and -c */
+	size_t pid_count;
+	bool exact_entry; /* -x exactentry: hang entry probes on the first instruction */
+};
+
+RAY_MUST_USE struct ray_error *ray_catalogue_create(const struct ray_catalogue_options *options,
+						    struct ray_catalogue **ret);
+void ray_catalogue_free(struct ray_catalogue *c);
+RAY_DEFINE_AUTO(ray_catalogue, ray_catalogue_free)
+
+typedef RAY_VEC(struct ray_probe *) ray_probe_list;
+
+/* Appends every probe that matches, in the order of their numbers, without those that are there already. Zero matches are no error;
+ * an error is a description that its provider refuses ("invalid probe", no such process, no right to look). */
+RAY_MUST_USE struct ray_error *ray_catalogue_match(struct ray_catalogue *c, const struct ray_probe_spec *spec,
+						   ray_probe_list *matches);
+const struct ray_probe *ray_catalogue_probe(const struct ray_catalogue *c, uint32_t id); /* NULL if there is none */
+
+/* Types of args[], as C text ("const char *", "struct sockaddr *"). count 0 with known false: the provider cannot tell. */
+struct ray_probe_arg {
+	const char *type;   /* in D */
+	const char *name;   /* NULL if it has none */
+	int native;	    /* which argN holds it */
+	const char *native_type; /* NULL: same; else a translator leads from it to type */
+};
+struct ray_probe_args {
+	const struct ray_probe_arg *at;
+	size_t count;
+	bool known;
+};
+RAY_MUST_USE struct ray_error *ray_probe_args(struct ray_catalogue *c, struct ray_probe *probe,
+					      struct ray_probe_args *ret);
+/* Fills probe->sites. */
+RAY_MUST_USE struct ray_error *ray_probe_sites(struct ray_catalogue *c, struct ray_probe *probe);
+
+/* D declarations and translators that the provider's argument types need; "" if none. All providers' are given to the parser. */
+const char *ray_catalogue_prelude(const struct ray_catalogue *c);
+
+#endif
