@@ -12,7 +12,10 @@
 struct ray_macros { /* $1.., $$1.., $target... */
 	const char *const *arguments; /* $0 is arguments[0] */
 	size_t argument_count;
-	bool *used;	     /* per argument, set when the text refers to it; NULL if nobody asks */
+	/* Per argument, set when a text refers to it; NULL if nobody asks. Parsing fails when the last argument has not been
+	 * referred to by the end of the text, unless allow_unused: of several texts, only the last is to be asked. */
+	bool *used;
+	bool allow_unused; /* -x argref, or more texts to come */
 	bool default_arguments; /* -x defaultargs: missing ones are 0 or "" */
 	int64_t target;	     /* pid; 0 when there is none: then $target is an error */
 };

@@ -15,7 +15,9 @@
 
 struct ray_where {
 	const char *file; /* NULL: the text of -n and its like */
-	int line, column;
+	int line, column; /* from 1; a tab is one column */
+	const char *source; /* where that line begins in the program's copy of the text; ends at \n or NUL. NULL: unknown */
+	bool is_included;   /* file is another than the one that was asked for (#include, #line): messages name it */
 };
 
 /* ---- variables ---- */
@@ -189,6 +191,7 @@ struct ray_clause {
 	struct ray_where where;
 	uint32_t index; /* in the program, from 0; clauses of libraries do not count */
 	struct ray_probe_spec *specs;
+	struct ray_where *spec_wheres; /* of each of them */
 	size_t spec_count;
 	struct ray_expr *predicate; /* NULL if none */
 	struct ray_statement *statements;
@@ -202,6 +205,29 @@ struct ray_clause {
 	RAY_VEC(struct ray_probe *) probes;
 };
 
+/* translator to < from parameter > { name = expr; ... }; */
+struct ray_translator_member {
+	const char *name;
+	struct ray_expr *expr;
+	struct ray_where where;
+};
+
+struct ray_translator {
+	struct ray_where where;
+	const struct ray_type *to, *from;
+	const char *parameter;
+	struct ray_translator_member *members;
+	size_t member_count;
+};
+
+/* provider name { probe name(types) : (types); }; : parsed and checked in itself, no more. */
+struct ray_provider_block {
+	struct ray_where where;
+	const char *name;
+	const char *const *probes;
+	size_t probe_count;
+};
+
 struct ray_pragma_option {
 	const char *name, *value; /* value NULL if none */
 	struct ray_where where;
@@ -213,7 +239,11 @@ struct ray_program {
 	RAY_VEC(struct ray_clause *) clauses;
 	RAY_VEC(struct ray_variable *) variables[RAY_SCOPE_INLINE + 1]; /* by scope */
 	RAY_VEC(struct ray_aggregation *) aggregations;
+	RAY_VEC(struct ray_translator *) translators;
+	RAY_VEC(struct ray_provider_block *) providers;
+	RAY_VEC(struct ray_variable *) externs; /* `extern int x;`, prototypes: declared, no storage */
 	RAY_VEC(struct ray_pragma_option) options;
+	struct ray_declared *declared; /* the parser's: what earlier texts have declared */
 	bool is_destructive; /* some clause needs -w */
 };
 
