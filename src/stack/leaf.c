@@ -22,7 +22,7 @@ bool ray_leaf_is_return_address(struct ray_js *js, uint64_t address)
 	uint8_t b[7];
 	uint64_t vaddr;
 
-	if (address < 0x1000 || ray_walk_region(js, address - 1, &m, &vaddr) == RAY_REGION_NONE ||
+	if (address < 0x1000 || ray_walk_region(js, address - 1, &m, &vaddr) == RAY_WALK_NOWHERE ||
 	    ray_target_read(js->target, address - sizeof(b), b, sizeof(b)) != sizeof(b))
 		return false;
 	if (b[2] == 0xe8)
@@ -60,7 +60,7 @@ static bool find_return_address(struct ray_js *js, const struct ray_raw_frame *f
 
 	/* Behind fp are the return addresses of others: of the same function too, when it calls itself. */
 	for (size_t i = 0; i < n && sp + i * 8 < f->fp; i++) {
-		if (words[i] < 0x1000 || ray_walk_region(js, words[i] - 1, &m, &vaddr) != RAY_REGION_JIT ||
+		if (words[i] < 0x1000 || ray_walk_region(js, words[i] - 1, &m, &vaddr) != RAY_WALK_JIT ||
 		    !ray_v8_code_find(&js->v8, words[i] - 1, &code) || !is_code_of(js, &code, frame))
 			continue;
 		ret->frameless = true;
@@ -162,7 +162,7 @@ static bool is_handler(struct ray_js *js, uint64_t pc)
 	uint64_t vaddr;
 	size_t n;
 
-	if (ray_walk_region(js, pc, &m, &vaddr) != RAY_REGION_BUILTIN)
+	if (ray_walk_region(js, pc, &m, &vaddr) != RAY_WALK_BUILTIN)
 		return false;
 	if (js->node.stripped)
 		return true;
@@ -196,7 +196,7 @@ void ray_leaf_inspect(struct ray_js *js, const struct ray_raw_frame *f, const st
 	if (!f->fp)
 		return;
 	ray_v8_frame_read(&js->v8, f->fp, &frame);
-	if (f->region == RAY_REGION_JIT)
+	if (f->region == RAY_WALK_JIT)
 		inspect_jit(js, f, &frame, regs, ret);
 	else
 		inspect_builtin(js, f, &frame, regs, ret);
@@ -207,7 +207,7 @@ void ray_leaf_inspect_caller(struct ray_js *js, const struct ray_raw_frame *f, s
 	struct ray_v8_frame frame;
 
 	*ret = (struct ray_leaf){ .bytecode_offset = -1 };
-	if (!f->fp || f->region != RAY_REGION_BUILTIN)
+	if (!f->fp || f->region != RAY_WALK_BUILTIN)
 		return;
 	ray_v8_frame_read(&js->v8, f->fp, &frame);
 	/* An offset is there if the function is interpreted: then it is its own frame, and pc is in the interpreter. */

@@ -236,12 +236,12 @@ static bool push_function(struct namer *n, const struct ray_raw_frame *raw, cons
 	struct ray_v8_frame_code code;
 	const char *name;
 
-	ray_v8_frame_places(v8, v, raw->at, raw->region == RAY_REGION_JIT, raw->leaf_offset, &code);
+	ray_v8_frame_places(v8, v, raw->at, raw->region == RAY_WALK_JIT, raw->leaf_offset, &code);
 	if (raw->entering)
 		set_entry(n, &code);
 	set_own_builtin(n, builtin, &code);
 	/* Builtins that were copied next to the JIT's code look generated but are no Code. */
-	if (raw->region == RAY_REGION_JIT && code.tier == RAY_TIER_NONE && v->bytecode_offset >= 0)
+	if (raw->region == RAY_WALK_JIT && code.tier == RAY_TIER_NONE && v->bytecode_offset >= 0)
 		ray_v8_frame_places(v8, v, raw->pc, false, -1, &code);
 	for (size_t i = 0; i < code.count; i++) {
 		struct ray_frame f = new_frame(raw, RAY_FRAME_JS);
@@ -339,7 +339,7 @@ static bool push_frameless(struct namer *n, const struct ray_raw_frame *raw, con
 	struct ray_frame f = new_frame(raw, RAY_FRAME_STUB);
 	struct ray_v8_code code;
 
-	if (raw->region != RAY_REGION_JIT)
+	if (raw->region != RAY_WALK_JIT)
 		return push_builtin(n, raw, m, vaddr);
 	if (ray_v8_code_find(&n->js->v8, raw->pc, &code) &&
 	    (ray_v8_function_shared(&n->js->v8, raw->entered, &v.shared) ||
@@ -355,7 +355,7 @@ static bool push_frameless(struct namer *n, const struct ray_raw_frame *raw, con
 
 static bool name_v8(struct namer *n, const struct ray_raw_frame *raw, const struct ray_module *m, uint64_t vaddr)
 {
-	struct ray_frame f = new_frame(raw, raw->region == RAY_REGION_BUILTIN ? RAY_FRAME_BUILTIN : RAY_FRAME_STUB);
+	struct ray_frame f = new_frame(raw, raw->region == RAY_WALK_BUILTIN ? RAY_FRAME_BUILTIN : RAY_FRAME_STUB);
 	struct ray_v8_frame v = { .kind = RAY_V8_FRAME_UNKNOWN };
 	struct ray_v8_code code;
 
@@ -373,11 +373,11 @@ static bool name_v8(struct namer *n, const struct ray_raw_frame *raw, const stru
 		return push_export(n, raw, m, vaddr);
 	if (v.kind == RAY_V8_FRAME_FUNCTION) {
 		/* Handlers run on the function's frame: with them the leaf is two frames to the eye. */
-		if (raw->region == RAY_REGION_BUILTIN && raw->exact && !push_builtin(n, raw, m, vaddr))
+		if (raw->region == RAY_WALK_BUILTIN && raw->exact && !push_builtin(n, raw, m, vaddr))
 			return false;
 		return push_function(n, raw, &v, builtin_name(n, m, vaddr));
 	}
-	if (raw->region == RAY_REGION_BUILTIN)
+	if (raw->region == RAY_WALK_BUILTIN)
 		return push_builtin(n, raw, m, vaddr);
 	if (ray_v8_code_find(&n->js->v8, raw->pc, &code))
 		f.function = "(RegExp code)";
@@ -416,7 +416,7 @@ struct ray_error *ray_name_frames(struct ray_js *js, const struct ray_walk *walk
 		uint64_t vaddr = 0;
 
 		ray_walk_region(js, raw->at, &m, &vaddr);
-		if (raw->region == RAY_REGION_NATIVE || raw->region == RAY_REGION_NONE)
+		if (raw->region == RAY_WALK_NATIVE || raw->region == RAY_WALK_NOWHERE)
 			ok = name_native(&n, raw, m, vaddr);
 		else
 			ok = name_v8(&n, raw, m, vaddr);

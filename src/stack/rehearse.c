@@ -40,7 +40,7 @@ static bool rehearse_frame(struct rehearsal *r, uint64_t fp, uint64_t pc, bool e
 	uint64_t vaddr;
 
 	f.region = ray_walk_region(r->js, f.at, &m, &vaddr);
-	if (f.region != RAY_REGION_JIT && f.region != RAY_REGION_BUILTIN)
+	if (f.region != RAY_WALK_JIT && f.region != RAY_WALK_BUILTIN)
 		return true;
 	if (!ray_vec_push(&r->walk.frames, f))
 		return false;

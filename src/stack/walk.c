@@ -33,21 +33,21 @@ static bool is_builtin(struct ray_js *js, const struct ray_module *m, uint64_t v
 	return ray_elf_symbol_at(m->elf, vaddr, &s) && ray_js_builtin_name(s.name);
 }
 
-enum ray_region ray_walk_region(struct ray_js *js, uint64_t pc, const struct ray_module **module_ret,
-				uint64_t *vaddr_ret)
+enum ray_walk_region ray_walk_region(struct ray_js *js, uint64_t pc, const struct ray_module **module_ret,
+				     uint64_t *vaddr_ret)
 {
 	const struct ray_map *map = ray_target_find_map(js->target, pc);
 
 	*module_ret = NULL;
 	if (!map || !(map->prot & PROT_EXEC))
-		return RAY_REGION_NONE;
+		return RAY_WALK_NOWHERE;
 	*module_ret = ray_target_module_at(js->target, pc, vaddr_ret);
 	if (!*module_ret)
-		return RAY_REGION_JIT;
-	return (*module_ret)->elf && is_builtin(js, *module_ret, *vaddr_ret) ? RAY_REGION_BUILTIN : RAY_REGION_NATIVE;
+		return RAY_WALK_JIT;
+	return (*module_ret)->elf && is_builtin(js, *module_ret, *vaddr_ret) ? RAY_WALK_BUILTIN : RAY_WALK_NATIVE;
 }
 
-static struct ray_raw_frame *add_frame(struct walker *w, uint64_t at, enum ray_region region)
+static struct ray_raw_frame *add_frame(struct walker *w, uint64_t at, enum ray_walk_region region)
 {
 	struct ray_raw_frame f = { .pc = w->regs.reg[REG_PC],
 				   .at = at,
@@ -177,7 +177,7 @@ static uint64_t lookup_address(struct walker *w)
 
 	if (w->exact)
 		return pc;
-	if (ray_walk_region(w->js, pc, &m, &vaddr) == RAY_REGION_BUILTIN && ray_elf_symbol_at(m->elf, vaddr, &s) &&
+	if (ray_walk_region(w->js, pc, &m, &vaddr) == RAY_WALK_BUILTIN && ray_elf_symbol_at(m->elf, vaddr, &s) &&
 	    s.value == vaddr)
 		return pc;
 	return pc - 1;
@@ -196,21 +196,21 @@ static bool step(struct walker *w)
 {
 	const struct ray_module *m;
 	struct ray_raw_frame *f;
-	enum ray_region region;
+	enum ray_walk_region region;
 	uint64_t vaddr = 0, pc = w->regs.reg[REG_PC], at = lookup_address(w);
 
 	region = ray_walk_region(w->js, at, &m, &vaddr);
 	vaddr += pc - at;
-	if (region == RAY_REGION_NONE && w->walk->frames.n && is_code_being_written(w->js, at))
-		region = RAY_REGION_JIT;
-	if (region == RAY_REGION_NONE && w->walk->frames.n)
+	if (region == RAY_WALK_NOWHERE && w->walk->frames.n && is_code_being_written(w->js, at))
+		region = RAY_WALK_JIT;
+	if (region == RAY_WALK_NOWHERE && w->walk->frames.n)
 		return stop(w, RAY_WALK_BROKEN);
 	f = add_frame(w, at, region);
 	if (!f)
 		return stop(w, RAY_WALK_TRUNCATED);
-	if (region == RAY_REGION_NATIVE)
+	if (region == RAY_WALK_NATIVE)
 		return step_native(w, m, vaddr);
-	return region == RAY_REGION_NONE ? step_from_nowhere(w) : step_v8(w, f);
+	return region == RAY_WALK_NOWHERE ? step_from_nowhere(w) : step_v8(w, f);
 }
 
 static void set_registers(struct walker *w, const struct ray_thread *thread)

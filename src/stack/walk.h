@@ -11,17 +11,17 @@
 
 enum { RAY_WALK_MAX = 100000 };
 
-enum ray_region {
-	RAY_REGION_NONE,    /* not executable, or not mapped */
-	RAY_REGION_NATIVE,  /* a file's code */
-	RAY_REGION_BUILTIN, /* V8's own, embedded in the file */
-	RAY_REGION_JIT,	    /* generated at run time */
+enum ray_walk_region {
+	RAY_WALK_NOWHERE, /* not executable, or not mapped */
+	RAY_WALK_NATIVE,  /* a file's code */
+	RAY_WALK_BUILTIN, /* V8's own, embedded in the file */
+	RAY_WALK_JIT,	  /* generated at run time */
 };
 
 struct ray_raw_frame {
 	uint64_t pc, fp, sp;
 	uint64_t at; /* the address to look up: pc, or inside the call before it when pc is a return address */
-	enum ray_region region;
+	enum ray_walk_region region;
 	bool exact;	     /* pc is the instruction itself, not a return address behind a call */
 	bool frameless;	     /* it has no frame of its own (yet, or any more): fp is its caller's */
 	bool entering;	     /* frameless, in the prologue */
@@ -42,8 +42,8 @@ struct ray_walk {
 };
 
 /* What lies at pc. vaddr_ret and module_ret are set for NATIVE and BUILTIN. */
-enum ray_region ray_walk_region(struct ray_js *js, uint64_t pc, const struct ray_module **module_ret,
-				uint64_t *vaddr_ret);
+enum ray_walk_region ray_walk_region(struct ray_js *js, uint64_t pc, const struct ray_module **module_ret,
+				     uint64_t *vaddr_ret);
 
 RAY_MUST_USE struct ray_error *ray_walk_thread(struct ray_js *js, const struct ray_thread *thread,
 					       struct ray_walk *ret);
