@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/text.h"
+
 struct ray_error {
 	enum ray_code code;
 	char *text;
@@ -30,11 +32,18 @@ static struct ray_error *error_create(enum ray_code code, char *text)
 	return err;
 }
 
+/* Names and messages in it may come from a target: they must not reach a terminal as they are. */
 static char *format(const char *fmt, va_list args)
 {
-	char *text;
+	ray_auto_memory char *text = NULL;
+	ray_auto_text safe = { 0 };
 
-	return vasprintf(&text, fmt, args) < 0 ? NULL : text;
+	if (vasprintf(&text, fmt, args) < 0) {
+		text = NULL;
+		return NULL;
+	}
+	ray_text_add_safe_lines(&safe, text);
+	return strdup(ray_text_get(&safe));
 }
 
 struct ray_error *ray_error_new(enum ray_code code, const char *fmt, ...)

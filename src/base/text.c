@@ -160,6 +160,20 @@ void ray_text_add_safe(struct ray_text *t, const void *bytes, size_t length)
 	}
 }
 
+void ray_text_add_safe_lines(struct ray_text *t, const char *text)
+{
+	size_t n;
+
+	for (; *text; text += n) {
+		n = strcspn(text, "\n\t");
+		ray_text_add_safe(t, text, n);
+		if (!text[n])
+			return;
+		ray_text_add_bytes(t, text + n, 1);
+		n++;
+	}
+}
+
 const char *ray_text_get(const struct ray_text *t)
 {
 	return t->bytes ? t->bytes : "";

@@ -28,6 +28,8 @@ void ray_text_printf(struct ray_text *t, const char *fmt, ...) RAY_PRINTF(2, 3);
 void ray_text_add_codepoint(struct ray_text *t, uint32_t codepoint); /* as UTF-8 */
 /* Untrusted bytes: escapes control characters (\n, \x1b) and mends UTF-8. */
 void ray_text_add_safe(struct ray_text *t, const void *bytes, size_t length);
+/* The same for a whole message: its own newlines and tabs stay. */
+void ray_text_add_safe_lines(struct ray_text *t, const char *text);
 const char *ray_text_get(const struct ray_text *t); /* "" when empty, never NULL */
 
 /* How many terminal columns a UTF-8 text takes. */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/text.h"
 #include "target/internal.h"
 
 enum { MAX_KEPT = 4096 };
@@ -260,6 +261,7 @@ void ray_thread_mark_kernel(struct ray_thread *thread)
 void ray_target_warn(struct ray_target *t, const char *fmt, ...)
 {
 	ray_auto_memory char *text = NULL;
+	ray_auto_text safe = { 0 };
 	const char *kept;
 	va_list args;
 
@@ -267,7 +269,9 @@ void ray_target_warn(struct ray_target *t, const char *fmt, ...)
 	if (vasprintf(&text, fmt, args) < 0)
 		text = NULL;
 	va_end(args);
-	kept = text ? ray_arena_strdup(t->arena, text) : NULL;
+	if (text)
+		ray_text_add_safe_lines(&safe, text);
+	kept = text ? ray_arena_strdup(t->arena, ray_text_get(&safe)) : NULL;
 	if (kept && !ray_vec_push(&t->warnings, kept))
 		return;
 }

@@ -64,6 +64,18 @@ static void the_last_remedy_counts(void **state)
 	assert_string_equal(ray_error_remedy_text(err), "try that");
 }
 
+static void what_a_target_said_cannot_command_the_terminal(void **state)
+{
+	ray_auto(ray_error, err) = ray_error_new(RAY_UNREADABLE, "invalid token near '%s'\nsecond line", "\x1b[2J\x9b");
+
+	(void)state;
+	assert_string_equal(ray_error_text(err), "invalid token near '\\x1b[2J\ufffd'\nsecond line");
+	err = ray_error_wrap(err, "%s", "caf\u00e9\x07");
+	assert_string_equal(ray_error_text(err), "caf\u00e9\\x07: invalid token near '\\x1b[2J\ufffd'\nsecond line");
+	err = ray_error_remedy(err, "give\n\t%s", "\x7f");
+	assert_string_equal(ray_error_remedy_text(err), "give\n\t\\x7f");
+}
+
 static void out_of_memory_needs_no_memory(void **state)
 {
 	(void)state;
@@ -82,6 +94,7 @@ int main(void)
 		cmocka_unit_test(errno_is_spelled_out),
 		cmocka_unit_test(want_of_rights_has_its_own_code),
 		cmocka_unit_test(the_last_remedy_counts),
+		cmocka_unit_test(what_a_target_said_cannot_command_the_terminal),
 		cmocka_unit_test(out_of_memory_needs_no_memory),
 	};
 
