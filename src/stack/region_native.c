@@ -111,11 +111,13 @@ static bool is_arena(struct ray_survey *s, uint64_t start, uint64_t *accessible_
 	return w[2] && w[2] <= w[3] && w[3] <= arena_size && w[3] % PAGE == 0;
 }
 
-static void claim_arenas(struct ray_survey *s, const struct ray_map *m)
+/* Of a mapping, or of the part of it that a core holds. */
+static bool claim_arenas(uint64_t start, uint64_t end, void *arg)
 {
-	uint64_t at = (m->start + arena_size - 1) & ~(arena_size - 1), accessible;
+	uint64_t at = (start + arena_size - 1) & ~(arena_size - 1), accessible;
+	struct ray_survey *s = arg;
 
-	for (; at < m->end && at >= m->start; at += arena_size) {
+	for (; at < end && at >= start; at += arena_size) {
 		if (ray_claims_has(&s->claims, at) || !is_arena(s, at, &accessible))
 			continue;
 		ray_claims_add(&s->claims,
@@ -125,6 +127,7 @@ static void claim_arenas(struct ray_survey *s, const struct ray_map *m)
 							       .end = at + arena_size,
 							       .kind = RAY_REGION_ARENA_RESERVED });
 	}
+	return true;
 }
 
 /* ---- large blocks ---- */
@@ -170,7 +173,7 @@ void ray_survey_malloc(struct ray_survey *s)
 {
 	for (size_t i = 0; i < s->map_count; i++)
 		if (is_plain(s, i))
-			claim_arenas(s, &s->maps[i]);
+			ray_target_dumped_runs(s->t, s->maps[i].start, s->maps[i].end, claim_arenas, s);
 	for (size_t i = 0; i < s->map_count; i++)
 		if (is_plain(s, i) && (!s->usage[i].known || s->usage[i].rss + s->usage[i].swap))
 			claim_blocks(s, &s->maps[i]);

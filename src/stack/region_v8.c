@@ -33,7 +33,7 @@ static bool add_scannable(struct ray_survey *s, size_t i, spans_t *spans)
 	if (!ray_map_is_anonymous(m) || !(m->prot & PROT_READ) || s->reserved[i])
 		return true;
 	if (ray_target_kind(s->t) == RAY_TARGET_CORE)
-		return !m->dumped || add_span(m->start, m->end, spans);
+		return ray_target_dumped_runs(s->t, m->start, m->end, add_span, spans);
 	if (u->known && u->rss + u->swap == 0)
 		return true;
 	if (s->resident && (!u->known || u->rss < m->end - m->start)) {

@@ -144,20 +144,27 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* Bytes of pages that hold anything but zeros. */
-static uint64_t filled(struct ray_survey *s, uint64_t start, uint64_t end, unsigned char *buffer)
+struct filled {
+	struct ray_survey *survey;
+	unsigned char *buffer; /* RAY_V8_PAGE_ALIGN bytes */
+	uint64_t sum;
+};
+
+/* Adds the bytes of pages that hold anything but zeros. */
+static bool add_filled(uint64_t start, uint64_t end, void *arg)
 {
 	static const unsigned char zeros[PAGE];
-	uint64_t sum = 0;
+	struct filled *f = arg;
+	const struct ray_reader *r = &f->survey->reader;
 
 	for (uint64_t at = start; at < end; at += RAY_V8_PAGE_ALIGN) {
 		size_t want = end - at < RAY_V8_PAGE_ALIGN ? (size_t)(end - at) : RAY_V8_PAGE_ALIGN;
-		size_t n = s->reader.read(s->reader.arg, at, buffer, want);
+		size_t n = r->read(r->arg, at, f->buffer, want);
 
 		for (size_t i = 0; i + PAGE <= n; i += PAGE)
-			sum += memcmp(buffer + i, zeros, PAGE) ? PAGE : 0;
+			f->sum += memcmp(f->buffer + i, zeros, PAGE) ? PAGE : 0;
 	}
-	return sum;
+	return true;
 }
 
 /* A core does not tell which pages were there, but a page of zeros rarely was. */
@@ -173,8 +180,12 @@ static void weigh_by_content(struct ray_regions *r, const struct ray_region *reg
 	if (!buffer)
 		return;
 	w->rss_sum = 0;
-	for (size_t i = 0; i < region->part_count; i++)
-		w->rss_sum += w->rss[i] = filled(&r->survey, parts[i].start, parts[i].end, buffer);
+	for (size_t i = 0; i < region->part_count; i++) {
+		struct filled f = { &r->survey, buffer, 0 };
+
+		ray_target_dumped_runs(r->survey.t, parts[i].start, parts[i].end, add_filled, &f);
+		w->rss_sum += w->rss[i] = f.sum;
+	}
 }
 
 static bool weigh_by_pages(struct ray_regions *r, const struct ray_region *region, const struct ray_part *parts,

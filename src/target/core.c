@@ -15,9 +15,14 @@
 #include "target/spool.h"
 
 enum {
-	MAX_HEADERS = 1 << 22,	 /* vm.max_map_count is rarely past a million */
+	MAX_HEADERS = 1 << 21,	 /* vm.max_map_count is rarely past a million */
+	MAX_NOTE_SEGMENTS = 64,	 /* writers make one */
 	NOTE_BUDGET = 256 << 20, /* bytes of notes walked; ten thousand threads take a fifth of it */
+	MAX_SHARED = 4,		 /* times the file's size: what all segments together may take from it */
 };
+
+static const uint64_t user_end = 1ull << 56; /* with five levels of page tables */
+static const uint64_t vsyscall = 0xffffffffff600000, vsyscall_size = 4096;
 
 static const struct {
 	unsigned machine;
@@ -184,21 +189,37 @@ static uint64_t count_headers(struct core *c, const Elf64_Ehdr *h)
 	return h->e_phnum;
 }
 
-static bool add_segment(struct core *c, const Elf64_Phdr *p)
+/* Some writers say nothing of memory beyond what they wrote. */
+static uint64_t claimed_size(const Elf64_Phdr *p)
 {
-	uint64_t size = ray_bytes_size(c->bytes);
+	return p->p_memsz > p->p_filesz ? p->p_memsz : p->p_filesz;
+}
+
+/* How much of that a program can have had at this address. */
+static uint64_t possible_size(const Elf64_Phdr *p)
+{
+	uint64_t limit = p->p_vaddr == vsyscall ? vsyscall + vsyscall_size : user_end;
+
+	return p->p_vaddr >= limit ? 0 : core_min(claimed_size(p), limit - p->p_vaddr);
+}
+
+/* A damaged header may claim all of memory, and many of them the same bytes of the file. Whoever reads all
+ * that the core holds must come to an end, so together they get a few times the file's size; the
+ * first get it, because headers that are none (their number is damaged) come last. */
+static bool add_segment(struct core *c, const Elf64_Phdr *p, uint64_t *budget)
+{
+	uint64_t size = ray_bytes_size(c->bytes), held;
 	struct core_segment s = { .start = p->p_vaddr, .offset = p->p_offset };
 
-	/* Some writers say nothing of memory beyond what they wrote. */
-	s.end = p->p_vaddr + (p->p_memsz > p->p_filesz ? p->p_memsz : p->p_filesz);
-	if (s.end <= s.start)
-		return true;
-	s.promised = p->p_filesz;
-	s.dumped = p->p_offset >= size ? 0 : core_min(p->p_filesz, size - p->p_offset);
+	s.end = s.start + possible_size(p);
+	s.promised = core_min(p->p_filesz, s.end - s.start);
+	held = p->p_offset >= size ? 0 : core_min(s.promised, size - p->p_offset);
+	s.dumped = core_min(held, *budget);
+	*budget -= s.dumped;
+	c->damaged_headers += s.end - s.start < claimed_size(p) || s.dumped < held;
 	s.prot = (p->p_flags & PF_R ? PROT_READ : 0) | (p->p_flags & PF_W ? PROT_WRITE : 0) |
 		 (p->p_flags & PF_X ? PROT_EXEC : 0);
-	c->lost += s.promised - s.dumped;
-	return ray_vec_push(&c->segments, s);
+	return s.end == s.start || ray_vec_push(&c->segments, s);
 }
 
 static int compare_segments(const void *a, const void *b)
@@ -222,17 +243,56 @@ static void cut_overlaps(struct core *c)
 			s.end = c->segments.at[i + 1].start;
 		s.promised = core_min(s.promised, s.end - s.start);
 		s.dumped = core_min(s.dumped, s.promised);
-		if (s.end > s.start)
-			c->segments.at[kept++] = s;
+		if (s.end == s.start)
+			continue;
+		c->lost += s.promised - s.dumped;
+		c->segments.at[kept++] = s;
 	}
 	c->segments.n = kept;
+}
+
+struct budget {
+	uint64_t memory, notes; /* bytes */
+	size_t note_segments;
+};
+
+static struct ray_error *take_header(struct ray_target *t, const Elf64_Phdr *p, struct budget *left)
+{
+	struct core *c = core_of(t);
+
+	if (p->p_type == PT_LOAD && !add_segment(c, p, &left->memory))
+		return &ray_enomem;
+	if (p->p_type != PT_NOTE)
+		return NULL;
+	if (left->note_segments) {
+		left->note_segments--;
+		return core_load_notes(t, p->p_offset, p->p_filesz, &left->notes);
+	}
+	c->damaged_headers++;
+	return NULL;
+}
+
+static void warn_of_headers(struct ray_target *t, uint64_t found, uint64_t count)
+{
+	const struct core *c = core_of(t);
+
+	if (found == MAX_HEADERS && found < count)
+		ray_target_warn(t, "the core claims %llu program headers: only the first %llu are read",
+				(unsigned long long)count, (unsigned long long)found);
+	else if (found < count)
+		ray_target_warn(t, "the core is cut: only %llu of its %llu program headers are there",
+				(unsigned long long)found, (unsigned long long)count);
+	if (c->damaged_headers)
+		ray_target_warn(t, "the core is damaged: %zu of its %llu program headers make no sense",
+				c->damaged_headers, (unsigned long long)count);
 }
 
 static struct ray_error *load_headers(struct ray_target *t)
 {
 	struct core *c = core_of(t);
-	uint64_t budget = NOTE_BUDGET, count, i;
+	struct budget left = { MAX_SHARED * ray_bytes_size(c->bytes), NOTE_BUDGET, MAX_NOTE_SEGMENTS };
 	struct ray_error *err = NULL;
+	uint64_t count, i;
 	Elf64_Ehdr h;
 	Elf64_Phdr p;
 
@@ -243,20 +303,15 @@ static struct ray_error *load_headers(struct ray_target *t)
 		if (h.e_phoff > UINT64_MAX - i * sizeof(p) ||
 		    ray_bytes_read(c->bytes, h.e_phoff + i * sizeof(p), &p, sizeof(p)) != sizeof(p))
 			break;
-		if (p.p_type == PT_LOAD && !add_segment(c, &p))
-			return &ray_enomem;
-		if (p.p_type == PT_NOTE)
-			err = core_load_notes(t, p.p_offset, p.p_filesz, &budget);
+		err = take_header(t, &p, &left);
 	}
 	if (err)
 		return err;
 	if (!i)
 		return ray_error_new(RAY_UNREADABLE, "is cut right after its ELF header");
-	if (i < count)
-		ray_target_warn(t, "the core is cut: only %llu of its %llu program headers are there",
-				(unsigned long long)i, (unsigned long long)count);
+	warn_of_headers(t, i, count);
 	cut_overlaps(c);
-	return NULL;
+	return core_unite_threads(t);
 }
 
 static const char *core_note(struct ray_target *t, const char *name)
@@ -296,7 +351,7 @@ static const struct ray_target_ops core_ops = {
 	.auxv = core_load_auxv,
 	.open_module = core_open_module,
 	.note = core_note,
-	.dumped = core_dumped,
+	.dumped_runs = core_dumped_runs,
 	.close = core_close,
 };
 

@@ -76,6 +76,7 @@ struct core {
 	bool has_process;		   /* NT_PRPSINFO was there */
 	bool no_private;		   /* coredump_filter left memory out that the program had written to */
 	uint64_t lost;			   /* bytes of memory that should be in the file and are not */
+	size_t damaged_headers;		   /* that claim what cannot be */
 	size_t last_segment, last_mapping; /* where the last read was: most reads are close to it */
 };
 
@@ -91,6 +92,8 @@ static inline uint64_t core_min(uint64_t a, uint64_t b)
 
 /* core_notes.c: reads one PT_NOTE segment. *budget limits the bytes walked over all of them. */
 struct ray_error *core_load_notes(struct ray_target *t, uint64_t offset, uint64_t size, uint64_t *budget);
+/* After all notes: of threads with the same id the first stays. */
+struct ray_error *core_unite_threads(struct ray_target *t);
 /* 0 when the auxiliary vector has no such entry. */
 uint64_t core_auxv(const struct core *c, uint64_t type);
 /* Threads as core_notes.c found them, with the names of noderay's own note. */
@@ -111,10 +114,12 @@ struct ray_reader core_dumped_reader(struct ray_target *t);
 /* NULL if none covers address. */
 const struct core_segment *core_find_segment(struct core *c, uint64_t address);
 const struct core_mapping *core_find_mapping(struct core *c, uint64_t address);
+/* Index of the first segment that ends behind address. */
+size_t core_segment_from(const struct core *c, uint64_t address);
 
 /* core_maps.c */
 struct ray_error *core_load_maps(struct ray_target *t);
-uint64_t core_dumped(struct ray_target *t, uint64_t start, uint64_t end);
+bool core_dumped_runs(struct ray_target *t, uint64_t start, uint64_t end, ray_run_fn *each, void *arg);
 
 /* core_args.c */
 struct ray_error *core_args(struct ray_target *t, char **ret, size_t *size_ret);

@@ -17,6 +17,9 @@ struct build {
 	const struct ray_smaps *note; /* noderay's own; NULL if there is none */
 	size_t next;		      /* first of the file mappings that is not passed yet */
 	size_t last_mapping;	      /* that the last map came from */
+	size_t last_file;	      /* whose image this is */
+	bool has_image;
+	struct ray_image image;
 };
 
 /* The brk heap starts behind the program's data, by at most this (the kernel's randomisation). */
@@ -58,18 +61,18 @@ static uint64_t dumped_in(const struct core_segment *s, uint64_t start, uint64_t
 	return dumped_end <= start ? 0 : core_min(dumped_end, end) - start;
 }
 
-uint64_t core_dumped(struct ray_target *t, uint64_t start, uint64_t end)
+bool core_dumped_runs(struct ray_target *t, uint64_t start, uint64_t end, ray_run_fn *each, void *arg)
 {
 	const struct core *c = core_of(t);
-	uint64_t sum = 0;
 
-	for (size_t i = 0; i < c->segments.n && c->segments.at[i].start < end; i++) {
+	for (size_t i = core_segment_from(c, start); i < c->segments.n && c->segments.at[i].start < end; i++) {
 		const struct core_segment *s = &c->segments.at[i];
+		uint64_t from = s->start > start ? s->start : start, size = dumped_in(s, from, core_min(s->end, end));
 
-		if (s->end > start)
-			sum += dumped_in(s, s->start > start ? s->start : start, core_min(s->end, end));
+		if (size && !each(from, from + size, arg))
+			return false;
 	}
-	return sum;
+	return true;
 }
 
 /* Cuts a segment where file mappings begin and end in it. */
@@ -102,6 +105,19 @@ static bool add_segment(struct build *b, const struct core_segment *s)
 	return true;
 }
 
+/* The mappings of a file mostly follow each other. */
+static int prot_of(struct build *b, size_t file, uint64_t offset)
+{
+	int prot;
+
+	if (b->last_file != file) {
+		b->has_image = core_find_image(b->t, file, &b->image);
+		b->last_file = file;
+	}
+	prot = b->has_image ? ray_image_prot(&b->image, offset) : -1;
+	return prot < 0 ? PROT_READ : prot;
+}
+
 /* gdb leaves mappings out that it does not dump; NT_FILE still names them. */
 static bool add_gap(struct build *b, uint64_t start, uint64_t end)
 {
@@ -111,13 +127,9 @@ static bool add_gap(struct build *b, uint64_t start, uint64_t end)
 		const struct core_mapping *m = &c->mappings.at[b->next];
 		uint64_t from = m->start > start ? m->start : start;
 		struct ray_map map = { .start = from, .end = core_min(m->end, end), .path = c->files.at[m->file].path };
-		struct ray_image image;
-		int prot = -1;
 
 		map.offset = m->offset + (from - m->start);
-		if (core_find_image(b->t, m->file, &image))
-			prot = ray_image_prot(&image, map.offset);
-		map.prot = prot < 0 ? PROT_READ : prot;
+		map.prot = prot_of(b, m->file, map.offset);
 		if (map.end > map.start && !add_map(b, &map, b->next))
 			return false;
 		if (m->end > end)
@@ -234,7 +246,7 @@ struct ray_error *core_load_maps(struct ray_target *t)
 {
 	const struct core *c = core_of(t);
 	ray_auto(ray_smaps, note) = load_note(t);
-	struct build b = { .t = t, .note = note, .last_mapping = NO_MAPPING };
+	struct build b = { .t = t, .note = note, .last_mapping = NO_MAPPING, .last_file = SIZE_MAX };
 	uint64_t end = 0;
 
 	for (size_t i = 0; i < c->segments.n; i++) {

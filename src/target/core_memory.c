@@ -52,20 +52,27 @@ static size_t read_dumped(struct core *c, uint64_t address, unsigned char *out, 
 	return ray_bytes_read(c->bytes, s->offset + skip, out, (size_t)core_min(size, s->dumped - skip));
 }
 
-/* Where the next dumped byte after address may be: the file must not be read past it. */
-static uint64_t next_segment(const struct core *c, uint64_t address)
+size_t core_segment_from(const struct core *c, uint64_t address)
 {
 	size_t low = 0, high = c->segments.n;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (c->segments.at[mid].start <= address)
+		if (c->segments.at[mid].end <= address)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	return low < c->segments.n ? c->segments.at[low].start : UINT64_MAX;
+	return low;
+}
+
+/* Where the next dumped byte after address, which is in no segment, may be: the file must not be read past it. */
+static uint64_t next_segment(const struct core *c, uint64_t address)
+{
+	size_t next = core_segment_from(c, address);
+
+	return next < c->segments.n ? c->segments.at[next].start : UINT64_MAX;
 }
 
 static size_t read_from_file(struct ray_target *t, uint64_t address, unsigned char *out, size_t size)

@@ -276,6 +276,43 @@ struct ray_error *core_load_notes(struct ray_target *t, uint64_t offset, uint64_
 	return err;
 }
 
+static int compare_by_tid(const void *a, const void *b, void *arg)
+{
+	const struct ray_thread *threads = arg;
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+
+	if (threads[x].tid != threads[y].tid)
+		return threads[x].tid < threads[y].tid ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+/* Damaged headers can make the same notes appear again and again. */
+struct ray_error *core_unite_threads(struct ray_target *t)
+{
+	struct core *c = core_of(t);
+	size_t n = c->threads.n, kept = 0;
+	ray_auto_memory size_t *order = calloc(n + 1, sizeof(*order));
+	ray_auto_memory bool *again = calloc(n + 1, sizeof(*again));
+
+	if (!order || !again)
+		return &ray_enomem;
+	for (size_t i = 0; i < n; i++)
+		order[i] = i;
+	if (n)
+		qsort_r(order, n, sizeof(*order), compare_by_tid, c->threads.at);
+	for (size_t i = 1; i < n; i++)
+		again[order[i]] = c->threads.at[order[i]].tid == c->threads.at[order[i - 1]].tid;
+	for (size_t i = 0; i < n; i++) {
+		if (!again[i])
+			c->threads.at[kept++] = c->threads.at[i];
+	}
+	c->threads.n = kept;
+	if (kept < n)
+		ray_target_warn(t, "the core is damaged: %zu threads have the id of another and are left out",
+				n - kept);
+	return NULL;
+}
+
 static int compare_tids(const void *a, const void *b)
 {
 	const struct ray_thread *x = a, *y = b;

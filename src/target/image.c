@@ -27,15 +27,17 @@ static const Elf64_Phdr *first_load(const struct ray_image *image)
 	return first;
 }
 
-/* Looks for the GNU build-id among the notes at address. */
-static bool read_build_id(const struct ray_reader *r, uint64_t address, uint64_t size, struct ray_image *image)
+/* Looks for the GNU build-id among the notes at address; *left limits the bytes looked at in all of an image. */
+static bool read_build_id(const struct ray_reader *r, uint64_t address, uint64_t size, uint64_t *left,
+			  struct ray_image *image)
 {
 	uint64_t at = 0, name_size, desc_size;
 	Elf64_Nhdr n;
 	char name[4];
 
-	if (size > MAX_NOTES)
-		size = MAX_NOTES;
+	if (size > *left)
+		size = *left;
+	*left -= size;
 	while (size - at >= sizeof(n) && ray_read(r, address + at, &n, sizeof(n))) {
 		name_size = ((uint64_t)n.n_namesz + 3) & ~3ull;
 		desc_size = ((uint64_t)n.n_descsz + 3) & ~3ull;
@@ -56,7 +58,7 @@ static bool read_build_id(const struct ray_reader *r, uint64_t address, uint64_t
 bool ray_image_read(const struct ray_reader *r, uint64_t base, enum ray_image_form form, struct ray_image *ret)
 {
 	const Elf64_Phdr *first;
-	uint64_t address;
+	uint64_t address, left = MAX_NOTES;
 	size_t i;
 
 	memset(ret, 0, sizeof(*ret));
@@ -76,7 +78,7 @@ bool ray_image_read(const struct ray_reader *r, uint64_t base, enum ray_image_fo
 			continue;
 		address = form == RAY_IMAGE_FILE ? base + p->p_offset :
 						   base + (p->p_vaddr - (first->p_vaddr & ~(uint64_t)(PAGE - 1)));
-		if (read_build_id(r, address, p->p_filesz, ret))
+		if (read_build_id(r, address, p->p_filesz, &left, ret))
 			break;
 	}
 	return true;

@@ -25,8 +25,9 @@ struct ray_target_ops {
 	struct ray_error *(*open_module)(struct ray_target *t, const struct ray_map *map, struct ray_elf **ret);
 	/* Without its AT_NULL. *ret is the caller's to free. */
 	struct ray_error *(*auxv)(struct ray_target *t, Elf64_auxv_t **ret, size_t *count_ret);
-	const char *(*note)(struct ray_target *t, const char *name);		/* NULL: there are never any */
-	uint64_t (*dumped)(struct ray_target *t, uint64_t start, uint64_t end); /* NULL: everything is there */
+	const char *(*note)(struct ray_target *t, const char *name); /* NULL: there are never any */
+	/* NULL: everything is there. */
+	bool (*dumped_runs)(struct ray_target *t, uint64_t start, uint64_t end, ray_run_fn *each, void *arg);
 	/* Reads many ranges in few system calls; NULL: one read() each will do. buffers[i] has room for
 	 * ranges[i].size bytes; done[i] becomes how many were read. */
 	void (*read_many)(struct ray_target *t, const struct ray_range *ranges, unsigned char *const *buffers,
@@ -80,7 +81,7 @@ static inline bool ray_thread_looks_kernel(const struct ray_thread *thread)
 }
 void ray_thread_mark_kernel(struct ray_thread *thread);
 
-/* Adds one sentence to the target's warnings. */
+/* Adds one sentence to the target's warnings, unless it is there already. */
 void ray_target_warn(struct ray_target *t, const char *fmt, ...) RAY_PRINTF(2, 3);
 
 #endif

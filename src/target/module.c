@@ -7,15 +7,43 @@
 
 #include "target/internal.h"
 
-static struct module_entry *find_entry(struct ray_target *t, const struct ray_map *map)
-{
-	for (size_t i = 0; i < t->modules.n; i++) {
-		struct module_entry *m = t->modules.at[i];
+enum { MAX_MODULES = 16384 }; /* a damaged core can name files without end */
 
-		if (m->inode == map->inode && m->dev == map->dev && !strcmp(m->module.path, map->path))
-			return m;
+static int compare_entry(const struct module_entry *m, const struct ray_map *map)
+{
+	int paths = strcmp(m->module.path, map->path);
+
+	if (paths)
+		return paths;
+	if (m->inode != map->inode)
+		return m->inode < map->inode ? -1 : 1;
+	return m->dev < map->dev ? -1 : m->dev > map->dev;
+}
+
+/* Modules are sorted; *slot_ret is where this one is, or belongs. */
+static struct module_entry *find_entry(const struct ray_target *t, const struct ray_map *map, size_t *slot_ret)
+{
+	size_t low = 0, high = t->modules.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (compare_entry(t->modules.at[mid], map) < 0)
+			low = mid + 1;
+		else
+			high = mid;
 	}
-	return NULL;
+	*slot_ret = low;
+	return low < t->modules.n && !compare_entry(t->modules.at[low], map) ? t->modules.at[low] : NULL;
+}
+
+static bool insert_entry(struct ray_target *t, size_t slot, struct module_entry *m)
+{
+	if (t->modules.n >= MAX_MODULES || !ray_vec_push(&t->modules, NULL))
+		return false;
+	memmove(&t->modules.at[slot + 1], &t->modules.at[slot], (t->modules.n - 1 - slot) * sizeof(m));
+	t->modules.at[slot] = m;
+	return true;
 }
 
 /* The vdso has no file: its image lies in the target. */
@@ -44,10 +72,11 @@ const struct ray_module *ray_target_map_module(struct ray_target *t, const struc
 {
 	struct module_entry *m;
 	struct ray_error *err;
+	size_t slot;
 
 	if (!is_module(map))
 		return NULL;
-	m = find_entry(t, map);
+	m = find_entry(t, map, &slot);
 	if (m)
 		return &m->module;
 	m = calloc(1, sizeof(*m));
@@ -56,7 +85,7 @@ const struct ray_module *ray_target_map_module(struct ray_target *t, const struc
 	m->inode = map->inode;
 	m->dev = map->dev;
 	m->module.path = ray_arena_strdup(t->arena, map->path);
-	if (!m->module.path || !ray_vec_push(&t->modules, m)) {
+	if (!m->module.path || !insert_entry(t, slot, m)) {
 		free(m);
 		return NULL;
 	}
@@ -87,10 +116,11 @@ const struct ray_module *ray_target_module_at(struct ray_target *t, uint64_t add
 static const struct ray_map *first_map(struct ray_target *t, const struct ray_module *m)
 {
 	const struct ray_map *first = NULL;
+	size_t slot;
 
 	for (size_t i = 0; i < t->maps.n; i++) {
 		const struct ray_map *map = &t->maps.at[i];
-		const struct module_entry *e = is_module(map) ? find_entry(t, map) : NULL;
+		const struct module_entry *e = is_module(map) ? find_entry(t, map, &slot) : NULL;
 
 		if (!e || &e->module != m)
 			continue;

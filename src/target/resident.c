@@ -79,8 +79,7 @@ bool ray_resident_count(struct ray_resident *r, uint64_t start, uint64_t end, st
 	return true;
 }
 
-bool ray_resident_runs(struct ray_resident *r, uint64_t start, uint64_t end,
-		       bool (*each)(uint64_t start, uint64_t end, void *arg), void *arg)
+bool ray_resident_runs(struct ray_resident *r, uint64_t start, uint64_t end, ray_run_fn *each, void *arg)
 {
 	uint64_t run = 0; /* where the present run began */
 	bool in_run = false;

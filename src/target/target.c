@@ -246,9 +246,27 @@ const char *ray_target_note(struct ray_target *t, const char *name)
 	return t->ops->note ? t->ops->note(t, name) : NULL;
 }
 
+bool ray_target_dumped_runs(struct ray_target *t, uint64_t start, uint64_t end, ray_run_fn *each, void *arg)
+{
+	if (t->ops->dumped_runs)
+		return t->ops->dumped_runs(t, start, end, each, arg);
+	return start >= end || each(start, end, arg);
+}
+
+static bool add_run(uint64_t start, uint64_t end, void *arg)
+{
+	uint64_t *sum = arg;
+
+	*sum += end - start;
+	return true;
+}
+
 uint64_t ray_target_dumped(struct ray_target *t, uint64_t start, uint64_t end)
 {
-	return t->ops->dumped ? t->ops->dumped(t, start, end) : end - start;
+	uint64_t sum = 0;
+
+	ray_target_dumped_runs(t, start, end, add_run, &sum);
+	return sum;
 }
 
 void ray_thread_mark_kernel(struct ray_thread *thread)
@@ -271,6 +289,10 @@ void ray_target_warn(struct ray_target *t, const char *fmt, ...)
 	va_end(args);
 	if (text)
 		ray_text_add_safe_lines(&safe, text);
+	for (size_t i = 0; i < t->warnings.n; i++) {
+		if (!strcmp(t->warnings.at[i], ray_text_get(&safe)))
+			return;
+	}
 	kept = text ? ray_arena_strdup(t->arena, ray_text_get(&safe)) : NULL;
 	if (kept && !ray_vec_push(&t->warnings, kept))
 		return;

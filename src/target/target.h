@@ -31,6 +31,8 @@ struct ray_target_options {
 	bool force;	     /* --force: go on when a build-id does not match */
 };
 
+typedef bool ray_run_fn(uint64_t start, uint64_t end, void *arg);
+
 struct ray_map {
 	uint64_t start, end;
 	uint64_t offset; /* in the file */
@@ -103,6 +105,10 @@ const char *ray_target_exe(struct ray_target *t);
 const char *ray_target_note(struct ray_target *t, const char *name);
 /* How many bytes of [start, end) the core holds itself; a process: all of them. */
 uint64_t ray_target_dumped(struct ray_target *t, uint64_t start, uint64_t end);
+/* Calls each() for every run of bytes in [start, end) that the core holds itself, ascending, until it returns
+ * false: then the result is false too. A process has one run, all of it. What goes through the whole of a mapping
+ * goes through these: a damaged core may claim mappings without end, but it does not hold them. */
+bool ray_target_dumped_runs(struct ray_target *t, uint64_t start, uint64_t end, ray_run_fn *each, void *arg);
 /* The signal that ended it, 0 if none or not a core. */
 int ray_target_signal(struct ray_target *t);
 

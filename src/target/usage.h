@@ -39,7 +39,6 @@ struct ray_pages {
 bool ray_resident_count(struct ray_resident *r, uint64_t start, uint64_t end, struct ray_pages *ret);
 /* Calls each() for every run of pages in [start, end) that are in memory or in swap, ascending;
  * stops when it returns false. False when pagemap could not be read or each() stopped it. */
-bool ray_resident_runs(struct ray_resident *r, uint64_t start, uint64_t end,
-		       bool (*each)(uint64_t start, uint64_t end, void *arg), void *arg);
+bool ray_resident_runs(struct ray_resident *r, uint64_t start, uint64_t end, ray_run_fn *each, void *arg);
 
 #endif

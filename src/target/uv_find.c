@@ -40,22 +40,8 @@ void ray_uv_free(struct ray_uv *uv)
 	free(uv);
 }
 
-/* A core knows where its threads' stacks are, a process without stopping it does not. */
-static bool is_thread_stack(struct ray_target *t, const struct ray_map *m)
-{
-	const struct ray_thread *threads;
-	size_t i, n;
-
-	threads = ray_target_threads(t, &n);
-	for (i = 0; i < n; i++)
-		if (threads[i].has_registers && threads[i].registers.rsp >= m->start &&
-		    threads[i].registers.rsp < m->end)
-			return true;
-	return false;
-}
-
 /* before is the mapping that ends where this one begins, or NULL. */
-static enum rank rank_of(struct ray_target *t, const struct ray_map *m, const struct ray_map *before)
+static enum rank rank_of(const struct ray_map *m, const struct ray_map *before)
 {
 	if (m->path[0] == '/')
 		return RANK_STATIC;
@@ -65,13 +51,26 @@ static enum rank rank_of(struct ray_target *t, const struct ray_map *m, const st
 	if (before && before->path[0] == '/' && before->prot & PROT_WRITE)
 		return RANK_STATIC;
 	/* A thread's stack has a guard below it that nothing may touch. Not every core shows it. */
-	if (is_thread_stack(t, m))
-		return RANK_STACK;
 	if (before && before->prot == PROT_NONE && before->end - before->start <= (uint64_t)16 * PAGE)
 		return RANK_STACK;
 	if (m->start % ARENA == 0)
 		return RANK_ARENA;
 	return RANK_OTHER;
+}
+
+/* A core knows where its threads' stacks are, a process without stopping it does not. */
+static void rank_thread_stacks(struct ray_target *t, const struct ray_map *maps, uint8_t *ranks)
+{
+	const struct ray_thread *threads;
+	const struct ray_map *m;
+	size_t n;
+
+	threads = ray_target_threads(t, &n);
+	for (size_t i = 0; i < n; i++) {
+		m = threads[i].has_registers ? ray_target_find_map(t, threads[i].registers.rsp) : NULL;
+		if (m && (ranks[m - maps] == RANK_ARENA || ranks[m - maps] == RANK_OTHER))
+			ranks[m - maps] = RANK_STACK;
+	}
 }
 
 static bool is_epoll(const struct finder *f, int fd)
@@ -165,22 +164,30 @@ static bool scan_map(struct finder *f, const struct ray_map *m, enum rank rank)
 	return true;
 }
 
-static void scan_all(struct finder *f)
+static struct ray_error *scan_all(struct finder *f)
 {
+	ray_auto_memory uint8_t *ranks = NULL;
 	const struct ray_map *maps, *before;
-	enum rank rank;
 	size_t i, n;
 
 	maps = ray_target_maps(f->t, &n);
-	for (rank = 0; rank < RANK_COUNT; rank++) {
+	ranks = calloc(n + 1, sizeof(*ranks));
+	if (!ranks)
+		return &ray_enomem;
+	for (i = 0; i < n; i++) {
+		before = i && maps[i - 1].end == maps[i].start ? &maps[i - 1] : NULL;
+		ranks[i] = (uint8_t)rank_of(&maps[i], before);
+	}
+	rank_thread_stacks(f->t, maps, ranks);
+	for (enum rank rank = 0; rank < RANK_COUNT; rank++) {
 		for (i = 0; i < n; i++) {
-			before = i && maps[i - 1].end == maps[i].start ? &maps[i - 1] : NULL;
-			if (!(maps[i].prot & PROT_WRITE) || maps[i].shared || rank_of(f->t, &maps[i], before) != rank)
+			if (!(maps[i].prot & PROT_WRITE) || maps[i].shared || ranks[i] != rank)
 				continue;
 			if (!scan_map(f, &maps[i], rank))
-				return;
+				return NULL;
 		}
 	}
+	return NULL;
 }
 
 static int by_descriptor(const void *a, const void *b)
@@ -237,8 +244,9 @@ struct ray_error *ray_uv_find(struct ray_target *t, const int *epolls, size_t ep
 	f->pagemap = pagemap;
 	f->epolls = epolls;
 	f->epoll_count = epoll_count;
-	scan_all(f);
-	err = keep(f);
+	err = scan_all(f);
+	if (!err)
+		err = keep(f);
 	ray_vec_free(&f->loops);
 	if (err)
 		return err;

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "fake_core.h"
+#include "stack/regions.h"
 #include "target/target.h"
 
 static char directory[64], core_path[128], program_path[128];
@@ -566,6 +567,129 @@ static void segments_that_overlap_do_not_confuse(void **state)
 	assert_int_equal(byte_at(t, FAKE_DATA + 1024), '!');
 }
 
+static bool add_run(uint64_t start, uint64_t end, void *arg)
+{
+	uint64_t *sum = arg;
+
+	*sum += end - start;
+	return true;
+}
+
+/* A mapping of exabytes took scans that went through it page by page years. */
+static void a_segment_of_exabytes_is_only_what_the_core_holds(void **state)
+{
+	ray_auto_text core = { 0 };
+	struct fake_core f = usual();
+	ray_auto(ray_target, t) = NULL;
+	ray_auto(ray_regions, r) = NULL;
+	Elf64_Phdr *p;
+	const struct ray_map *map;
+	uint64_t sum = 0;
+	size_t n;
+
+	(void)state;
+	fake_core_build(&core, &f);
+	p = (Elf64_Phdr *)(void *)(core.bytes + sizeof(Elf64_Ehdr));
+	p[2].p_memsz = p[2].p_filesz = 1ull << 60;
+	p[3].p_type = p[4].p_type = PT_NULL; /* nothing above it */
+	write_file(core_path, core.bytes, core.length);
+	assert_null(open_with((struct ray_target_options){ 0 }, &t));
+	assert_true(has_warning(t, "the core is damaged: 1 of its 5 program headers"));
+	map = ray_target_find_map(t, FAKE_DATA);
+	assert_true(map->end == 1ull << 56);
+	assert_true(ray_target_dumped_runs(t, map->start, map->end, add_run, &sum));
+	assert_int_equal(sum, map->dumped);
+	assert_true(sum >= FAKE_PAGE && sum < core.length);
+	assert_int_equal(byte_at(t, FAKE_DATA), 'd');
+	assert_null(ray_regions_create(t, NULL, &r));
+	ray_regions_list(r, &n);
+	assert_int_equal(n, 2);
+}
+
+static size_t count_warnings(struct ray_target *t)
+{
+	size_t n = 0;
+
+	for (const char *const *w = ray_target_warnings(t); *w; w++)
+		n++;
+	return n;
+}
+
+/* A core whose program headers are all the same, but for their addresses; notes are the real ones unless p_offset
+ * says otherwise. */
+static void write_many(const struct fake_core *f, size_t count, const Elf64_Phdr *all, uint64_t step)
+{
+	ray_auto_text core = { 0 }, many = { 0 };
+	Elf64_Ehdr *h;
+	Elf64_Phdr p = *all;
+	uint64_t notes, size;
+
+	fake_core_build(&core, f);
+	h = (Elf64_Ehdr *)(void *)core.bytes;
+	notes = ((Elf64_Phdr *)(void *)(core.bytes + sizeof(*h)))->p_offset;
+	size = ((Elf64_Phdr *)(void *)(core.bytes + sizeof(*h)))->p_filesz;
+	h->e_phnum = (Elf64_Half)count;
+	h->e_phoff = core.length;
+	for (size_t i = 0; i < count; i++) {
+		if (p.p_type == PT_NOTE && !p.p_offset) {
+			p.p_offset = notes;
+			p.p_filesz = size;
+		}
+		ray_text_add_bytes(&many, &p, sizeof(p));
+		p.p_vaddr += step;
+	}
+	ray_text_add_bytes(&core, many.bytes, many.length);
+	write_file(core_path, core.bytes, core.length);
+}
+
+static void the_same_warning_is_given_once(void **state)
+{
+	Elf64_Phdr beyond = { .p_type = PT_NOTE, .p_offset = 1ull << 40, .p_filesz = 4096 };
+	struct fake_core f = usual();
+	ray_auto(ray_target, t) = NULL;
+
+	(void)state;
+	write_many(&f, 60000, &beyond, 0);
+	assert_null(open_with((struct ray_target_options){ 0 }, &t));
+	assert_true(has_warning(t, "the core is cut inside its notes"));
+	assert_true(has_warning(t, "60000 program headers make no sense"));
+	assert_true(count_warnings(t) < 10);
+}
+
+static void threads_that_are_noted_again_and_again_count_once(void **state)
+{
+	Elf64_Phdr notes = { .p_type = PT_NOTE };
+	struct fake_core f = usual();
+	ray_auto(ray_target, t) = NULL;
+	size_t n;
+
+	(void)state;
+	write_many(&f, 60000, &notes, 0);
+	assert_null(open_with((struct ray_target_options){ 0 }, &t));
+	ray_target_threads(t, &n);
+	assert_int_equal(n, RAY_COUNT(tids) - 1);
+	assert_true(has_warning(t, "have the id of another"));
+	assert_int_equal(ray_target_signal(t), 6);
+}
+
+/* Each of many segments claims the whole file: what reads all of them must not read it so many times. */
+static void segments_that_claim_the_same_bytes_share_a_budget(void **state)
+{
+	Elf64_Phdr whole = { .p_type = PT_LOAD, .p_flags = PF_R | PF_W, .p_vaddr = 1 << 30, .p_filesz = 1 << 20 };
+	struct fake_core f = usual();
+	ray_auto(ray_target, t) = NULL;
+	struct stat st;
+
+	(void)state;
+	write_many(&f, 60000, &whole, 1 << 21);
+	assert_int_equal(stat(core_path, &st), 0);
+	assert_null(open_with((struct ray_target_options){ 0 }, &t));
+	assert_true(ray_target_dumped(t, 0, UINT64_MAX) >= (uint64_t)st.st_size);
+	assert_true(ray_target_dumped(t, 0, UINT64_MAX) <= 4 * (uint64_t)st.st_size);
+	assert_true(has_warning(t, "make no sense"));
+	assert_int_equal(byte_at(t, 1 << 30), 0x7f);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, fresh_program)
@@ -592,6 +716,10 @@ int main(void)
 		TEST(a_core_cut_anywhere_gives_what_is_left),
 		TEST(the_warning_of_a_cut_core_counts_the_bytes),
 		TEST(segments_that_overlap_do_not_confuse),
+		TEST(a_segment_of_exabytes_is_only_what_the_core_holds),
+		TEST(the_same_warning_is_given_once),
+		TEST(threads_that_are_noted_again_and_again_count_once),
+		TEST(segments_that_claim_the_same_bytes_share_a_budget),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);
