@@ -1,4 +1,8 @@
-/* fuzz_core.c - opens a core made of any bytes and asks it everything. SPDX-License-Identifier: MIT
+/* fuzz_core.c - opens a core made of any bytes and asks it everything that the verbs ask.
+ * SPDX-License-Identifier: MIT
+ *
+ * Half of the mutations are of single fields of headers and notes, to values that have broken something before
+ * or could: sizes without end, addresses at the edges of memory, counts that are too large.
  *
  * Seeds are small cores, plain and packed; with NODERAY_SEEDS=DIRECTORY in the environment they are
  * written there and nothing is fuzzed (fuzz_core.seed does that). */
@@ -10,14 +14,22 @@
 #include <zstd.h>
 
 #include "../unit/fake_core.h"
+#include "stack/regions.h"
+#include "stack/stack.h"
+#include "target/files.h"
 #include "target/node.h"
-#include "target/target.h"
+#include "target/uv.h"
+#include "view/maps.h"
 
 /* The program that the seeds name: put there at the start. */
 #define PROGRAM "/proc/self/fd/100"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t room);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed);
+
+static FILE *nowhere; /* for what is only printed */
 
 static void write_seed(const char *directory, const char *name, const void *bytes, size_t size)
 {
@@ -87,7 +99,75 @@ int LLVMFuzzerInitialize(int *argc RAY_UNUSED, char ***argv RAY_UNUSED)
 		write_seeds(directory);
 		exit(0);
 	}
-	return 0;
+	nowhere = fopen("/dev/null", "w");
+	return nowhere ? 0 : -1;
+}
+
+static uint64_t pick(unsigned *seed, size_t size)
+{
+	const uint64_t values[] = { 0,
+				    1,
+				    4,
+				    4095,
+				    4096,
+				    65535,
+				    1 << 20,
+				    INT32_MAX,
+				    UINT32_MAX,
+				    1ull << 40,
+				    (1ull << 47) - 4096,
+				    1ull << 47,
+				    1ull << 56,
+				    1ull << 60,
+				    INT64_MAX,
+				    UINT64_MAX,
+				    UINT64_MAX - 4095,
+				    size,
+				    size - 1,
+				    FAKE_DATA,
+				    fake_stack };
+
+	return values[(unsigned)rand_r(seed) % RAY_COUNT(values)];
+}
+
+/* The count of program headers (and where the real one is, past 65534), or a field of one of the first. */
+static void break_header(uint8_t *data, size_t size, unsigned *seed)
+{
+	static const struct {
+		size_t offset, size;
+	} fields[] = { { offsetof(Elf64_Phdr, p_type), 4 },   { offsetof(Elf64_Phdr, p_flags), 4 },
+		       { offsetof(Elf64_Phdr, p_offset), 8 }, { offsetof(Elf64_Phdr, p_vaddr), 8 },
+		       { offsetof(Elf64_Phdr, p_filesz), 8 }, { offsetof(Elf64_Phdr, p_memsz), 8 } };
+	unsigned what = (unsigned)rand_r(seed) % 16;
+	uint64_t value = pick(seed, size);
+	size_t i = (unsigned)rand_r(seed) % RAY_COUNT(fields), at;
+
+	if (what == 0)
+		memcpy(data + offsetof(Elf64_Ehdr, e_phnum), &value, 2);
+	else if (what == 1)
+		memcpy(data + offsetof(Elf64_Ehdr, e_shoff), &value, 8);
+	else if (what == 2)
+		memcpy(data + offsetof(Elf64_Ehdr, e_phoff), &value, 8);
+	else if (what <= 12) {
+		at = sizeof(Elf64_Ehdr) + (unsigned)rand_r(seed) % 8 * sizeof(Elf64_Phdr) + fields[i].offset;
+		if (fields[i].offset == offsetof(Elf64_Phdr, p_type))
+			value %= 5;
+		if (at + fields[i].size <= size)
+			memcpy(data + at, &value, fields[i].size);
+	} else {
+		at = ((unsigned)rand_r(seed) % size) & ~3ul; /* a note's word, as like as not */
+		if (at + 8 <= size)
+			memcpy(data + at, &value, rand_r(seed) % 2 ? 4 : 8);
+	}
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed)
+{
+	if (size < sizeof(Elf64_Ehdr) || memcmp(data, ELFMAG, SELFMAG) || rand_r(&seed) % 2)
+		return LLVMFuzzerMutate(data, size, room);
+	for (int i = 1 + rand_r(&seed) % 4; i > 0; i--)
+		break_header(data, size, &seed);
+	return size;
 }
 
 /* Every mapping at its start, its end and across it; every register as an address. */
@@ -114,10 +194,47 @@ static void read_memory(struct ray_target *t)
 	}
 }
 
+/* What `maps` does. */
+static void survey(struct ray_target *t, const struct ray_node *node)
+{
+	struct ray_maps_style style = { .verbose = true, .is_core = true, .width = 80 };
+	ray_auto(ray_regions, r) = NULL;
+
+	ray_error_free(ray_regions_create(t, node, &r));
+	if (r && (!ray_maps_print_table(r, &style, nowhere) || !ray_maps_print_summary(r, &style, nowhere)))
+		abort();
+}
+
+/* What `files` and `stack` do. */
+static void look(struct ray_target *t)
+{
+	ray_auto(ray_files, files) = NULL;
+	ray_auto(ray_uv, uv) = NULL;
+	ray_auto(ray_stacks, stacks) = NULL;
+
+	ray_error_free(ray_files_list(t, &files));
+	ray_error_free(ray_uv_find(t, NULL, 0, &uv));
+	ray_error_free(ray_stacks_take(t, false, &stacks));
+}
+
+/* Warnings are for people: each once, and few. */
+static void check_warnings(struct ray_target *t)
+{
+	const char *const *w = ray_target_warnings(t);
+
+	for (size_t i = 0; w[i]; i++) {
+		for (size_t k = 0; k < i; k++) {
+			if (!strcmp(w[i], w[k]))
+				abort();
+		}
+	}
+}
+
 static void ask(struct ray_target *t)
 {
 	static const char *const notes[] = { "files", "threads", "maps", "process" };
 	char *bytes = NULL;
+	struct ray_error *err;
 	struct ray_node node;
 	size_t size;
 
@@ -130,9 +247,12 @@ static void ask(struct ray_target *t)
 	ray_error_free(ray_target_env(t, &bytes, &size));
 	free(bytes);
 	ray_target_args_note(t);
-	ray_target_warnings(t);
-	ray_error_free(ray_node_identify(t, &node));
+	err = ray_node_identify(t, &node);
+	survey(t, err ? NULL : &node);
+	ray_error_free(err);
+	look(t);
 	ray_error_free(ray_target_refresh(t));
+	check_warnings(t);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
