@@ -41,6 +41,7 @@ struct ray_verb {
 	const struct ray_option *options;
 	size_t option_count;
 	size_t max_operands;
+	const char *voice; /* what messages begin with; NULL: "noderay" */
 	struct ray_error *(*run)(const struct ray_call *call);
 };
 
@@ -52,9 +53,13 @@ const char *ray_call_value(const struct ray_call *call, const char *option);
 /* A value as a number; an error (RAY_USAGE) that names the option when it is none. fallback if not given. */
 RAY_MUST_USE struct ray_error *ray_call_number(const struct ray_call *call, const char *option, long fallback,
 					       long *ret);
+/* Options in the order they were given; NULL past the last. value_ret is NULL for a flag. */
+const struct ray_option *ray_call_given(const struct ray_call *call, size_t index, const char **value_ret);
 size_t ray_call_operands(const struct ray_call *call);
 const char *ray_call_operand(const struct ray_call *call, size_t index); /* NULL past the last */
 const struct ray_verb *ray_call_verb(const struct ray_call *call);
+/* What the process ends with when the verb itself succeeds: exit() in a script. */
+void ray_call_exit_with(int status);
 
 /* The target named by the first operand or -p; with neither, the only node on the machine.
  * Warnings of the target go to stderr. */

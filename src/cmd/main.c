@@ -9,11 +9,17 @@
 #include "cmd/signals.h"
 #include "cmd/verbs.h"
 
+/* Who speaks in messages: a verb that stands for an old tool says its name. */
+static const char *voice = "noderay";
+
 static struct ray_error *run_verb(const struct ray_verb *verb, size_t argc, char *const *argv)
 {
 	ray_auto(ray_call, call) = NULL;
-	struct ray_error *err = ray_call_parse(verb, argc, argv, &call);
+	struct ray_error *err;
 
+	if (verb->voice)
+		voice = verb->voice;
+	err = ray_call_parse(verb, argc, argv, &call);
 	if (err)
 		return err;
 	if (ray_call_has(call, "help")) {
@@ -74,7 +80,7 @@ static int report(struct ray_error *err)
 
 	if (!err)
 		return 0;
-	fprintf(stderr, "noderay: %s\n", ray_error_text(err));
+	fprintf(stderr, "%s: %s\n", voice, ray_error_text(err));
 	if (*ray_error_remedy_text(err))
 		fprintf(stderr, "%s\n", ray_error_remedy_text(err));
 	ray_error_free(err);
@@ -98,5 +104,5 @@ int main(int argc, char **argv)
 	err = verb ? run_verb(verb, words, argv + 1) : run_words(words, argv + 1);
 	written = report(ray_stdio_finish());
 	code = report(err);
-	return code ? code : written;
+	return code ? code : written ? written : ray_call_exit_status();
 }

@@ -26,6 +26,18 @@ struct words {
 	size_t n;
 };
 
+static int exit_status;
+
+void ray_call_exit_with(int status)
+{
+	exit_status = status;
+}
+
+int ray_call_exit_status(void)
+{
+	return exit_status;
+}
+
 void ray_call_free(struct ray_call *call)
 {
 	if (!call)
@@ -225,6 +237,14 @@ struct ray_error *ray_call_number(const struct ray_call *call, const char *optio
 		return ray_error_new(RAY_USAGE, "%s: --%s needs a number, not '%s'", call->verb->name, option, value);
 	*ret = number;
 	return NULL;
+}
+
+const struct ray_option *ray_call_given(const struct ray_call *call, size_t index, const char **value_ret)
+{
+	if (index >= call->given.n)
+		return NULL;
+	*value_ret = call->given.at[index].value;
+	return call->given.at[index].option;
 }
 
 size_t ray_call_operands(const struct ray_call *call)

@@ -17,5 +17,6 @@ RAY_MUST_USE struct ray_error *ray_call_parse(const struct ray_verb *verb, size_
 					      struct ray_call **ret);
 void ray_call_free(struct ray_call *call);
 RAY_DEFINE_AUTO(ray_call, ray_call_free)
+int ray_call_exit_status(void); /* see ray_call_exit_with() */
 
 #endif

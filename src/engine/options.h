@@ -11,6 +11,9 @@
 
 #include "base/error.h"
 
+/* When a program started by -c is far enough for its probes to be looked up. */
+enum ray_evaltime { RAY_EVALTIME_DEFAULT, RAY_EVALTIME_EXEC, RAY_EVALTIME_PREINIT, RAY_EVALTIME_POSTINIT, RAY_EVALTIME_MAIN };
+
 struct ray_trace_options {
 	/* run time */
 	uint64_t aggsize, bufsize, dynvarsize, specsize, strsize, scratchsize;
@@ -27,7 +30,8 @@ struct ray_trace_options {
 	uint32_t stackindent, printsize;
 	/* compile time */
 	bool cpp, errtags, droptags, empty, zdefs, defaultargs, argref, verbose, tree, nolibs, pspec, unodefs, knodefs, stdc_given;
-	int evaltime, linkmode;
+	enum ray_evaltime evaltime;
+	int linkmode;
 	char *cpppath;
 	char **cppargs; /* NULL-ended */
 	char *version;

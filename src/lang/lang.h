@@ -37,6 +37,7 @@ struct ray_lang_options {
 	bool knows_default_probe_field; /* -x pspec */
 	uint32_t strsize;
 	const char *cpp_command; /* NULL: no -C */
+	const char *const *cpp_arguments; /* NULL-ended; NULL: none */
 	bool verbose_tree;	 /* -x tree */
 };
 

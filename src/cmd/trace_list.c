@@ -1,0 +1,135 @@
+/* trace_list.c - `trace -l` and the reports of -v. See trace.h. SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "cmd/trace.h"
+#include "probe/provider.h"
+
+static void print_attributes(FILE *out, const char *title, const struct ray_stability *s)
+{
+	fprintf(out, "\n\t%s\n\t\tIdentifier Names: %s\n\t\tData Semantics:   %s\n\t\tDependency Class: %s\n", title,
+		s->name, s->data, s->dependency);
+}
+
+static struct ray_error *print_details(struct ray_trace_call *t, struct ray_probe *probe)
+{
+	struct ray_probe_args args = { 0 };
+	struct ray_error *err = ray_probe_args(t->catalogue, probe, &args);
+	size_t i;
+
+	if (err)
+		return err;
+	print_attributes(t->out, "Probe Description Attributes", &probe->owner->stability[0]);
+	print_attributes(t->out, "Argument Attributes", &probe->owner->stability[4]);
+	fprintf(t->out, "\n\tArgument Types\n");
+	for (i = 0; i < args.count; i++)
+		fprintf(t->out, "\t\targs[%zu]: %s\n", i, args.at[i].type);
+	if (!args.count)
+		fprintf(t->out, "\t\tNone\n");
+	fprintf(t->out, "\n");
+	return NULL;
+}
+
+static struct ray_error *print_matches(struct ray_trace_call *t, const struct ray_probe_spec *spec)
+{
+	ray_probe_list probes = { 0 };
+	struct ray_error *err = ray_catalogue_match(t->catalogue, spec, &probes);
+	ray_auto_text name = { 0 };
+	struct ray_probe *p;
+	size_t i;
+
+	for (i = 0; !err && i < probes.n; i++) {
+		p = probes.at[i];
+		fprintf(t->out, "%5u %10s %17s %33s %s\n", p->id, p->provider, p->module, p->function, p->name);
+		if (t->verbose)
+			err = print_details(t, p);
+	}
+	if (!err && !probes.n) {
+		ray_probe_spec_print(spec, &name);
+		fflush(t->out);
+		fprintf(stderr, "dtrace: failed to match %s: No probe matches description\n", ray_text_get(&name));
+	}
+	ray_vec_free(&probes);
+	return err;
+}
+
+struct ray_error *ray_trace_list(struct ray_trace_call *t)
+{
+	static const struct ray_probe_spec all = { .provider = "", .module = "", .function = "", .name = "" };
+	const struct ray_clause *clause;
+	struct ray_error *err = NULL;
+	size_t i, j;
+
+	fprintf(t->out, "%5s %10s %17s %33s %s\n", "ID", "PROVIDER", "MODULE", "FUNCTION", "NAME");
+	if (!t->given.n)
+		return print_matches(t, &all);
+	for (i = 0; !err && i < t->program->clauses.n; i++) {
+		clause = t->program->clauses.at[i];
+		for (j = 0; !err && j < clause->spec_count; j++)
+			err = print_matches(t, &clause->specs[j]);
+	}
+	return err;
+}
+
+/* From the least stable to the most: what a script may rely on is as good as its worst part. */
+static int stability_rank(const char *name)
+{
+	static const char *const ranks[] = { "Internal", "Private",  "Obsolete", "External",
+					     "Unstable", "Evolving", "Stable",	 "Standard" };
+	size_t i;
+
+	for (i = 0; i < RAY_COUNT(ranks); i++)
+		if (!strcmp(ranks[i], name))
+			return (int)i;
+	return 0;
+}
+
+static int class_rank(const char *name)
+{
+	static const char *const ranks[] = { "Unknown", "CPU", "Platform", "Group", "ISA", "Common" };
+	size_t i;
+
+	for (i = 0; i < RAY_COUNT(ranks); i++)
+		if (!strcmp(ranks[i], name))
+			return (int)i;
+	return 0;
+}
+
+static void lower(struct ray_stability *least, const struct ray_stability *other)
+{
+	if (stability_rank(other->name) < stability_rank(least->name))
+		least->name = other->name;
+	if (stability_rank(other->data) < stability_rank(least->data))
+		least->data = other->data;
+	if (class_rank(other->dependency) < class_rank(least->dependency))
+		least->dependency = other->dependency;
+}
+
+void ray_trace_stability(struct ray_trace_call *t, const struct ray_trace_given *g)
+{
+	static const struct ray_stability statements = { "Stable", "Stable", "Common" };
+	struct ray_stability least = { "Standard", "Standard", "Common" };
+	const struct ray_clause *clause;
+	struct ray_error *err;
+	size_t i, j;
+
+	for (i = 0; i < g->clause_count; i++) {
+		clause = t->program->clauses.at[g->first_clause + i];
+		for (j = 0; j < clause->probes.n; j++)
+			lower(&least, &clause->probes.at[j]->owner->stability[0]);
+	}
+	fprintf(t->out, "\nStability attributes for %s %.*s:\n", g->kind == RAY_TEXT_SCRIPT ? "script" : "description",
+		g->kind == RAY_TEXT_SCRIPT ? (int)strlen(g->argument) : (int)strcspn(g->argument, "{/;"), g->argument);
+	print_attributes(t->out, "Minimum Probe Description Attributes", &least);
+	print_attributes(t->out, "Minimum Statement Attributes", &statements);
+	for (i = 0; t->only_compile && i < g->clause_count; i++) {
+		clause = t->program->clauses.at[g->first_clause + i];
+		for (j = 0; j < clause->probes.n; j++) {
+			fprintf(t->out, "\n%s:%s:%s:%s\n", clause->probes.at[j]->provider, clause->probes.at[j]->module,
+				clause->probes.at[j]->function, clause->probes.at[j]->name);
+			err = print_details(t, clause->probes.at[j]);
+			ray_error_free(err);
+		}
+	}
+	if (!t->only_compile)
+		fprintf(t->out, "\n");
+}

@@ -1,0 +1,209 @@
+/* engine.c - the life of one trace, from checked program to the last line printed. See engine.h.
+ * SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "engine/internal.h"
+
+static void init_fds(struct ray_trace *t)
+{
+	size_t i;
+
+	for (i = 0; i < RAY_TRACE_MAPS; i++)
+		t->maps[i] = -1;
+}
+
+/* The names are those that faults are reported with. */
+static struct ray_error *generate_clauses(struct ray_trace *t)
+{
+	const struct ray_clause *clause;
+	struct ray_error *err;
+	size_t i;
+
+	t->clause_code = ray_arena_alloc(t->arena, (t->program->clauses.n + 1) * sizeof(*t->clause_code));
+	if (!t->clause_code)
+		return &ray_enomem;
+	for (i = 0; i < t->program->clauses.n; i++) {
+		clause = t->program->clauses.at[i];
+		t->clause_code[i].name = ray_arena_printf(t->arena, "dt_clause_%u", clause->index);
+		err = ray_gen_clause(t, clause, &t->clause_code[i]);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+struct ray_error *ray_trace_create(struct ray_program *program, struct ray_catalogue *catalogue,
+				   const struct ray_trace_settings *settings, struct ray_trace **ret)
+{
+	ray_auto(ray_trace, t) = calloc(1, sizeof(*t));
+	struct ray_error *err;
+
+	if (!t || !(t->arena = ray_arena_create()))
+		return &ray_enomem;
+	init_fds(t);
+	t->program = program;
+	t->catalogue = catalogue;
+	t->settings = *settings;
+	t->options = *settings->options;
+	err = ray_plan_create(program, &t->options, t->arena, &t->plan);
+	if (!err)
+		err = generate_clauses(t);
+	if (!err)
+		err = ray_entries_create(t);
+	if (err)
+		return err;
+	*ret = ray_take(t);
+	return NULL;
+}
+
+static void close_maps(struct ray_trace *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < RAY_TRACE_MAPS; i++)
+		if (t->maps[i] >= 0)
+			close(t->maps[i]);
+	for (i = 0; t->own_maps && i < t->plan->map_count; i++)
+		if (t->own_maps[i] >= 0)
+			close(t->own_maps[i]);
+	if (t->state)
+		munmap((void *)t->state, (size_t)sysconf(_SC_PAGESIZE));
+	free(t->own_maps);
+}
+
+static void free_entries(struct ray_trace *t)
+{
+	struct ray_entry *e;
+	size_t i;
+
+	for (i = 0; i < t->entries.n; i++) {
+		e = t->entries.at[i];
+		if (e->fd >= 0)
+			close(e->fd);
+		ray_piece_deinit(&e->code);
+		ray_vec_free(&e->sites);
+		ray_vec_free(&e->probes);
+	}
+	ray_vec_free(&t->entries);
+	ray_vec_free(&t->points);
+}
+
+void ray_trace_free(struct ray_trace *t)
+{
+	size_t i;
+
+	if (!t)
+		return;
+	ray_entries_detach(t);
+	ray_consumer_free(t->consumer);
+	ray_stacker_free(t->stacker);
+	free_entries(t);
+	for (i = 0; t->clause_code && i < t->program->clauses.n; i++)
+		ray_piece_deinit(&t->clause_code[i]);
+	if (t->plan)
+		close_maps(t);
+	ray_vec_free(&t->links);
+	ray_arena_free(t->arena);
+	free(t);
+}
+
+static struct ray_error *load_all(struct ray_trace *t)
+{
+	struct ray_error *err;
+	size_t i;
+
+	err = ray_maps_create(t);
+	for (i = 0; !err && i < t->entries.n; i++)
+		err = ray_entry_load(t, t->entries.at[i]);
+	return err;
+}
+
+/* BEGIN runs while the others are attached but asleep: nothing fires before it is through. */
+struct ray_error *ray_trace_start(struct ray_trace *t)
+{
+	uint32_t expected = RAY_INACTIVE;
+	struct ray_error *err;
+
+	if (t->program->is_destructive && !t->options.destructive)
+		return ray_error_new(RAY_FAILED, "could not enable tracing: Destructive actions not allowed");
+	err = load_all(t);
+	if (!err)
+		err = ray_stacker_create(t, &t->stacker);
+	if (!err)
+		err = ray_consumer_create(t, &t->consumer);
+	if (!err)
+		err = ray_entries_attach(t);
+	if (err)
+		return err;
+	t->is_started = true;
+	err = ray_entry_run(t, RAY_SITE_BEGIN);
+	if (err)
+		return err;
+	/* exit() in BEGIN has moved it on already. */
+	__atomic_compare_exchange_n((uint32_t *)&t->state->activity, &expected, RAY_ACTIVE, false, __ATOMIC_SEQ_CST,
+				    __ATOMIC_SEQ_CST);
+	return NULL;
+}
+
+int ray_trace_fd(const struct ray_trace *t)
+{
+	return t->maps[RAY_LINK_RING];
+}
+
+static bool wait_for_data(const struct ray_trace *t, int timeout_ms)
+{
+	struct pollfd p = { .fd = ray_trace_fd(t), .events = POLLIN };
+
+	return timeout_ms && poll(&p, 1, timeout_ms) > 0;
+}
+
+struct ray_error *ray_trace_work(struct ray_trace *t, int timeout_ms, enum ray_trace_status *ret)
+{
+	bool done = t->state->activity >= RAY_DRAINING;
+	struct ray_error *err;
+
+	if (!done)
+		wait_for_data(t, timeout_ms);
+	err = ray_consumer_drain(t->consumer);
+	if (err)
+		return err;
+	ray_consumer_report_drops(t->consumer);
+	/* Asked for before the ring was read: what was recorded before exit() has been printed then. */
+	*ret = done ? RAY_TRACE_DONE : RAY_TRACE_GOES_ON;
+	return NULL;
+}
+
+struct ray_error *ray_trace_stop(struct ray_trace *t)
+{
+	struct ray_error *err;
+
+	if (!t->is_started || t->is_stopped)
+		return NULL;
+	t->is_stopped = true;
+	t->state->activity = RAY_DRAINING;
+	ray_entries_detach(t);
+	err = ray_consumer_drain(t->consumer);
+	if (!err)
+		err = ray_entry_run(t, RAY_SITE_END);
+	t->state->activity = RAY_STOPPED;
+	if (!err)
+		err = ray_consumer_drain(t->consumer);
+	if (!err)
+		err = ray_consumer_finish(t->consumer);
+	return err;
+}
+
+int ray_trace_exit_code(const struct ray_trace *t)
+{
+	return t->state ? (int)t->state->exit_code : 0;
+}
+
+bool ray_trace_wants_exit(const struct ray_trace *t)
+{
+	return t->wants_stacks;
+}
