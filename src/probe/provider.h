@@ -14,22 +14,38 @@ struct ray_provider {
 	const char *name;     /* "syscall"; "pid" and "usdt" match by pattern, see handles */
 	const char *prelude;  /* D text; NULL if none */
 	struct ray_stability stability[5];
+	/* Numbers that only this provider's probes have, whatever was matched before: `-i` means the same probe in every run. 0: none. */
+	uint32_t first_id, id_count;
+	/* Looks only when the provider field names it or nothing else matched: finding its probes costs something. */
+	bool is_costly;
 	/* Whether a provider field of a description can mean us ("pid123", "node*"); NULL: it must match name. */
 	bool (*handles)(const struct ray_catalogue *c, const char *pattern);
 	/* Adds all probes matching spec through ray_catalogue_add(). */
 	struct ray_error *(*match)(struct ray_catalogue *c, const struct ray_provider *p,
-				   const struct ray_probe_spec *spec);
+				   const struct ray_probe_spec *spec, ray_probe_list *matches);
 	struct ray_error *(*args)(struct ray_catalogue *c, struct ray_probe *probe, struct ray_probe_args *ret); /* NULL: unknown */
 	struct ray_error *(*sites)(struct ray_catalogue *c, struct ray_probe *probe);
 };
 
 extern const struct ray_provider *const ray_providers[]; /* NULL-ended, in the order of -l */
 
-/* For providers. Finds the probe of these four names or makes it (strings are copied). */
+extern const struct ray_provider ray_provider_dtrace, ray_provider_profile, ray_provider_syscall;
+
+/* A probe about to be listed. */
+struct ray_probe_names {
+	const char *provider, *module, *function, *name;
+	uint32_t id; /* in the provider's own range; 0: the next free number */
+};
+
+/* For providers. Finds the probe of these four names or makes it (strings are copied), and appends it to matches. *ret may be NULL.
+ * Does not look at the description: see ray_probe_spec_has(). */
 RAY_MUST_USE struct ray_error *ray_catalogue_add(struct ray_catalogue *c, const struct ray_provider *owner,
-						 const char *provider, const char *module, const char *function,
-						 const char *name, struct ray_probe **ret);
+						 const struct ray_probe_names *names, ray_probe_list *matches,
+						 struct ray_probe **ret);
 struct ray_arena *ray_catalogue_arena(struct ray_catalogue *c);
 const struct ray_catalogue_options *ray_catalogue_settings(const struct ray_catalogue *c);
+bool ray_probe_spec_has(const struct ray_probe_spec *spec, const struct ray_probe_names *names);
+/* One site, zeroed, in the catalogue's arena: probe->sites. NULL when there is no memory. */
+struct ray_site *ray_probe_site_add(struct ray_catalogue *c, struct ray_probe *probe);
 
 #endif

@@ -1,0 +1,323 @@
+/* catalogue.c - the probes that have been asked for so far, and who provides them.
+ * SPDX-License-Identifier: MIT
+ *
+ * Probes are found by their four names through a hash, and by number through an array. Numbers below FIRST_FREE belong to providers that
+ * know all their probes beforehand (first_id), so that a number of -l means the same probe in the next run; the others are numbered as they come. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/provider.h"
+
+enum { FIRST_FREE = 20000 };
+
+struct ray_catalogue {
+	struct ray_arena *arena;
+	struct ray_catalogue_options options;
+	RAY_VEC(struct ray_probe *) by_id; /* NULL where no probe is yet */
+	struct ray_probe **table;	   /* open addressing; its size is a power of two */
+	size_t table_size, count;
+	uint32_t next_id;
+	char *prelude;
+};
+
+static char *preludes_join(struct ray_arena *arena)
+{
+	ray_auto_text all = { 0 };
+
+	for (const struct ray_provider *const *p = ray_providers; *p; p++)
+		ray_text_add(&all, (*p)->prelude ? (*p)->prelude : "");
+	return all.failed ? NULL : ray_arena_strdup(arena, ray_text_get(&all));
+}
+
+struct ray_error *ray_catalogue_create(const struct ray_catalogue_options *options, struct ray_catalogue **ret)
+{
+	static const struct ray_probe_spec always = { .provider = "dtrace", .module = "", .function = "", .name = "" };
+	ray_auto(ray_catalogue, c) = calloc(1, sizeof(*c));
+	ray_probe_list list = { 0 };
+	struct ray_error *err;
+	pid_t *pids;
+
+	if (!c)
+		return &ray_enomem;
+	c->next_id = FIRST_FREE;
+	c->arena = ray_arena_create();
+	if (!c->arena)
+		return &ray_enomem;
+	c->options = *options;
+	pids = ray_arena_alloc(c->arena, sizeof(*pids) * (options->pid_count + 1));
+	c->prelude = preludes_join(c->arena);
+	if (!pids || !c->prelude)
+		return &ray_enomem;
+	if (options->pid_count)
+		memcpy(pids, options->pids, sizeof(*pids) * options->pid_count);
+	c->options.pids = pids;
+	/* BEGIN, END and ERROR are there whether or not a script names them. */
+	err = ray_catalogue_match(c, &always, &list);
+	ray_vec_free(&list);
+	if (err)
+		return err;
+	*ret = ray_take(c);
+	return NULL;
+}
+
+void ray_catalogue_free(struct ray_catalogue *c)
+{
+	if (!c)
+		return;
+	ray_vec_free(&c->by_id);
+	free(c->table);
+	ray_arena_free(c->arena);
+	free(c);
+}
+
+struct ray_arena *ray_catalogue_arena(struct ray_catalogue *c)
+{
+	return c->arena;
+}
+
+const struct ray_catalogue_options *ray_catalogue_settings(const struct ray_catalogue *c)
+{
+	return &c->options;
+}
+
+const char *ray_catalogue_prelude(const struct ray_catalogue *c)
+{
+	return c->prelude;
+}
+
+const struct ray_probe *ray_catalogue_probe(const struct ray_catalogue *c, uint32_t id)
+{
+	return id < c->by_id.n ? c->by_id.at[id] : NULL;
+}
+
+/* ---- finding by name ---- */
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+	for (const unsigned char *p = (const unsigned char *)text; *p; p++)
+		hash = (hash ^ *p) * 0x100000001b3ULL;
+	return (hash ^ ':') * 0x100000001b3ULL;
+}
+
+static uint64_t hash_names(const char *provider, const char *module, const char *function, const char *name)
+{
+	uint64_t hash = 0xcbf29ce484222325ULL;
+
+	hash = hash_text(hash, provider);
+	hash = hash_text(hash, module);
+	hash = hash_text(hash, function);
+	hash = hash_text(hash, name);
+	return hash ^ hash >> 32;
+}
+
+static bool probe_is(const struct ray_probe *probe, const struct ray_probe_names *names)
+{
+	return !strcmp(probe->name, names->name) && !strcmp(probe->function, names->function) &&
+	       !strcmp(probe->module, names->module) && !strcmp(probe->provider, names->provider);
+}
+
+/* Where the probe is, or would go. The table always has a free place. */
+static struct ray_probe **place_find(struct ray_catalogue *c, const struct ray_probe_names *names)
+{
+	uint64_t at = hash_names(names->provider, names->module, names->function, names->name);
+
+	while (c->table[at & (c->table_size - 1)] && !probe_is(c->table[at & (c->table_size - 1)], names))
+		at++;
+	return &c->table[at & (c->table_size - 1)];
+}
+
+static bool table_make_room(struct ray_catalogue *c)
+{
+	struct ray_probe **old = c->table;
+	size_t old_size = c->table_size;
+
+	if (c->count * 2 < c->table_size)
+		return true;
+	c->table_size = old_size ? old_size * 2 : 64;
+	c->table = calloc(c->table_size, sizeof(struct ray_probe *));
+	if (!c->table) {
+		c->table = old;
+		c->table_size = old_size;
+		return false;
+	}
+	for (size_t i = 0; i < old_size; i++) {
+		struct ray_probe *p = old[i];
+
+		if (p)
+			*place_find(c, &(struct ray_probe_names){ p->provider, p->module, p->function, p->name, 0 }) =
+				p;
+	}
+	free(old);
+	return true;
+}
+
+/* ---- adding ---- */
+
+static bool number_take(struct ray_catalogue *c, struct ray_probe *probe, uint32_t wanted)
+{
+	bool is_free = wanted && wanted < FIRST_FREE && !ray_catalogue_probe(c, wanted);
+
+	probe->id = is_free ? wanted : c->next_id;
+	while (c->by_id.n <= probe->id)
+		if (!ray_vec_push(&c->by_id, NULL))
+			return false;
+	c->by_id.at[probe->id] = probe;
+	if (!is_free)
+		c->next_id++;
+	return true;
+}
+
+static struct ray_probe *probe_new(struct ray_catalogue *c, const struct ray_provider *owner,
+				   const struct ray_probe_names *names)
+{
+	struct ray_probe *probe = ray_arena_alloc(c->arena, sizeof(*probe));
+
+	if (!probe)
+		return NULL;
+	probe->owner = owner;
+	probe->provider = ray_arena_strdup(c->arena, names->provider);
+	probe->module = ray_arena_strdup(c->arena, names->module);
+	probe->function = ray_arena_strdup(c->arena, names->function);
+	probe->name = ray_arena_strdup(c->arena, names->name);
+	if (!probe->provider || !probe->module || !probe->function || !probe->name)
+		return NULL;
+	return number_take(c, probe, names->id) ? probe : NULL;
+}
+
+struct ray_error *ray_catalogue_add(struct ray_catalogue *c, const struct ray_provider *owner,
+				    const struct ray_probe_names *names, ray_probe_list *matches,
+				    struct ray_probe **ret)
+{
+	struct ray_probe **place;
+
+	if (!table_make_room(c))
+		return &ray_enomem;
+	place = place_find(c, names);
+	if (!*place) {
+		*place = probe_new(c, owner, names);
+		if (!*place)
+			return &ray_enomem;
+		c->count++;
+	}
+	if (!ray_vec_push(matches, *place))
+		return &ray_enomem;
+	if (ret)
+		*ret = *place;
+	return NULL;
+}
+
+bool ray_probe_spec_has(const struct ray_probe_spec *spec, const struct ray_probe_names *names)
+{
+	return ray_glob_matches(spec->name, names->name) && ray_glob_matches(spec->function, names->function) &&
+	       ray_glob_matches(spec->module, names->module) && ray_glob_matches(spec->provider, names->provider);
+}
+
+struct ray_site *ray_probe_site_add(struct ray_catalogue *c, struct ray_probe *probe)
+{
+	struct ray_site *sites = ray_arena_alloc(c->arena, sizeof(*sites) * (probe->site_count + 1));
+
+	if (!sites)
+		return NULL;
+	if (probe->site_count)
+		memcpy(sites, probe->sites, sizeof(*sites) * probe->site_count);
+	probe->sites = sites;
+	return &sites[probe->site_count++];
+}
+
+/* ---- matching ---- */
+
+static int by_number(const void *a, const void *b)
+{
+	const struct ray_probe *const *left = a;
+	const struct ray_probe *const *right = b;
+
+	return (*left)->id < (*right)->id ? -1 : (*left)->id > (*right)->id;
+}
+
+/* Sorts what was appended from `first` on, and drops what is there twice or was there before. */
+static struct ray_error *matches_tidy(struct ray_catalogue *c, ray_probe_list *matches, size_t first)
+{
+	ray_auto_memory bool *seen = calloc(c->by_id.n + 1, 1);
+	size_t n = first;
+
+	if (!seen)
+		return &ray_enomem;
+	if (matches->n > first)
+		qsort(&matches->at[first], matches->n - first, sizeof(*matches->at), by_number);
+	for (size_t i = 0; i < first; i++)
+		seen[matches->at[i]->id] = true;
+	for (size_t i = first; i < matches->n; i++) {
+		if (seen[matches->at[i]->id])
+			continue;
+		seen[matches->at[i]->id] = true;
+		matches->at[n++] = matches->at[i];
+	}
+	matches->n = n;
+	return NULL;
+}
+
+static struct ray_error *match_number(struct ray_catalogue *c, uint32_t id, ray_probe_list *matches)
+{
+	static const struct ray_probe_spec all = { .provider = "", .module = "", .function = "", .name = "" };
+	ray_probe_list list = { 0 };
+	struct ray_error *err = NULL;
+
+	for (const struct ray_provider *const *p = ray_providers; *p && !ray_catalogue_probe(c, id) && !err; p++)
+		if (id >= (*p)->first_id && id - (*p)->first_id < (*p)->id_count)
+			err = (*p)->match(c, *p, &all, &list);
+	ray_vec_free(&list);
+	if (err)
+		return err;
+	if (ray_catalogue_probe(c, id) && !ray_vec_push(matches, c->by_id.at[id]))
+		return &ray_enomem;
+	return NULL;
+}
+
+static bool provider_is_meant(const struct ray_catalogue *c, const struct ray_provider *p,
+			      const struct ray_probe_spec *spec)
+{
+	return p->handles ? p->handles(c, spec->provider) : ray_glob_matches(spec->provider, p->name);
+}
+
+struct ray_error *ray_catalogue_match(struct ray_catalogue *c, const struct ray_probe_spec *spec,
+				      ray_probe_list *matches)
+{
+	size_t first = matches->n;
+	struct ray_error *err = NULL;
+
+	if (spec->id) {
+		err = match_number(c, spec->id, matches);
+		return err ? err : matches_tidy(c, matches, first);
+	}
+	for (const struct ray_provider *const *p = ray_providers; *p && !err; p++) {
+		/* BEGIN and tick-1s are written without a provider: what they find is not looked for in the kernel's
+		 * thousands of tracepoints too. */
+		if ((*p)->is_costly && !*spec->provider && ray_glob_is_plain(spec->name) && matches->n > first)
+			continue;
+		if (provider_is_meant(c, *p, spec))
+			err = (*p)->match(c, *p, spec, matches);
+	}
+	return err ? err : matches_tidy(c, matches, first);
+}
+
+/* ---- arguments and sites ---- */
+
+struct ray_error *ray_probe_args(struct ray_catalogue *c, struct ray_probe *probe, struct ray_probe_args *ret)
+{
+	*ret = (struct ray_probe_args){ 0 };
+	return probe->owner->args ? probe->owner->args(c, probe, ret) : NULL;
+}
+
+struct ray_error *ray_probe_sites(struct ray_catalogue *c, struct ray_probe *probe)
+{
+	struct ray_error *err;
+
+	if (probe->sites_known)
+		return NULL;
+	err = probe->owner->sites(c, probe);
+	if (err)
+		return ray_error_wrap(err, "probe %s:%s:%s:%s", probe->provider, probe->module, probe->function,
+				      probe->name);
+	probe->sites_known = true;
+	return NULL;
+}

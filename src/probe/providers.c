@@ -1,0 +1,9 @@
+/* providers.c - the table of providers: one line each, in the order of -l. SPDX-License-Identifier: MIT */
+#include "probe/provider.h"
+
+const struct ray_provider *const ray_providers[] = {
+	&ray_provider_dtrace,
+	&ray_provider_profile,
+	&ray_provider_syscall,
+	NULL,
+};

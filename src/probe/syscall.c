@@ -1,0 +1,83 @@
+/* syscall.c - provider syscall: entry to and return from every system call.
+ * SPDX-License-Identifier: MIT
+ *
+ * Functions are named as the kernel names them; a description may also say what the C library says (stat for newstat). All probes hang on one pair
+ * of raw tracepoints, whatever their number. The table is built in: no tracefs, no rights are needed to list them. */
+#include <string.h>
+
+#include "probe/params.h"
+#include "probe/provider.h"
+#include "probe/syscall.h"
+
+static struct ray_error *add(struct ray_catalogue *c, const struct ray_provider *p, const struct ray_syscall *call,
+			     const struct ray_probe_spec *spec, bool is_return, ray_probe_list *matches)
+{
+	struct ray_probe_names names = { p->name, "vmlinux", call->name, is_return ? "return" : "entry",
+					 p->first_id + 2 * call->number + is_return };
+	struct ray_probe_names alias = names;
+	struct ray_probe *probe;
+	struct ray_error *err;
+
+	alias.function = call->alias;
+	/* A pattern sees the kernel's names only, so that no call is in its matches by a name that is not printed. */
+	if (!ray_probe_spec_has(spec, &names) &&
+	    !(call->alias && !strcmp(spec->function, call->alias) && ray_probe_spec_has(spec, &alias)))
+		return NULL;
+	err = ray_catalogue_add(c, p, &names, matches, &probe);
+	if (!err)
+		probe->data = (void *)call;
+	return err;
+}
+
+static struct ray_error *syscall_match(struct ray_catalogue *c, const struct ray_provider *p,
+				       const struct ray_probe_spec *spec, ray_probe_list *matches)
+{
+	struct ray_error *err = NULL;
+
+	if (!ray_glob_matches(spec->name, "entry") && !ray_glob_matches(spec->name, "return"))
+		return NULL;
+	for (size_t i = 0; i < ray_syscall_count && !err; i++) {
+		err = add(c, p, &ray_syscalls[i], spec, false, matches);
+		if (!err)
+			err = add(c, p, &ray_syscalls[i], spec, true, matches);
+	}
+	return err;
+}
+
+static bool is_return(const struct ray_probe *probe)
+{
+	return probe->name[0] == 'r';
+}
+
+static struct ray_error *syscall_args(struct ray_catalogue *c, struct ray_probe *probe, struct ray_probe_args *ret)
+{
+	const struct ray_syscall *call = probe->data;
+
+	return ray_params_parse(ray_catalogue_arena(c), is_return(probe) ? "long ret" : call->parameters, ret);
+}
+
+static struct ray_error *syscall_sites(struct ray_catalogue *c, struct ray_probe *probe)
+{
+	const struct ray_syscall *call = probe->data;
+	struct ray_site *site = ray_probe_site_add(c, probe);
+
+	if (!site)
+		return &ray_enomem;
+	site->kind = is_return(probe) ? RAY_SITE_SYSCALL_EXIT : RAY_SITE_SYSCALL_ENTER;
+	site->number = call->number;
+	return NULL;
+}
+
+const struct ray_provider ray_provider_syscall = {
+	.name = "syscall",
+	.first_id = 100,
+	.id_count = 2 * RAY_SYSCALL_LIMIT,
+	.stability = { { "Evolving", "Evolving", "Common" },
+		       { "Private", "Private", "Unknown" },
+		       { "Private", "Private", "ISA" },
+		       { "Evolving", "Evolving", "Common" },
+		       { "Private", "Private", "ISA" } },
+	.match = syscall_match,
+	.args = syscall_args,
+	.sites = syscall_sites,
+};
