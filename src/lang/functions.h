@@ -19,13 +19,13 @@ enum ray_function_kind {
 /* X(ID, name, kind, prototype, is_recording, is_destructive) */
 #define RAY_FUNCTIONS(X) \
 	X(TRACE, "trace", ACTION, "void(@)", true, false) \
-	X(PRINTF, "printf", ACTION, "void(@, ...)", true, false) \
+	X(PRINTF, "printf", ACTION, "void(string, ...)", true, false) \
 	X(PRINTA, "printa", ACTION, "void(@, ...)", true, false) \
-	X(PRINT, "print", ACTION, "void(@)", true, false) \
-	X(TRACEMEM, "tracemem", ACTION, "void(@, size_t, ...)", true, false) \
-	X(STACK, "stack", ACTION, "stack(...)", true, false) \
-	X(USTACK, "ustack", ACTION, "stack(...)", true, false) \
-	X(JSTACK, "jstack", ACTION, "stack(...)", true, false) \
+	X(PRINT, "print", ACTION, "void(void *)", true, false) \
+	X(TRACEMEM, "tracemem", ACTION, "void(@, size_t, [size_t])", true, false) \
+	X(STACK, "stack", ACTION, "stack([uint32_t])", true, false) \
+	X(USTACK, "ustack", ACTION, "stack([uint32_t], [uint32_t])", true, false) \
+	X(JSTACK, "jstack", ACTION, "stack([uint32_t], [uint32_t])", true, false) \
 	X(SYM, "sym", ACTION, "_symaddr(uintptr_t)", true, false) \
 	X(MOD, "mod", ACTION, "_symaddr(uintptr_t)", true, false) \
 	X(FUNC, "func", ACTION, "_symaddr(uintptr_t)", true, false) \
@@ -37,10 +37,10 @@ enum ray_function_kind {
 	X(SPECULATE, "speculate", ACTION, "void(int)", false, false) \
 	X(COMMIT, "commit", ACTION, "void(int)", false, false) \
 	X(DISCARD, "discard", ACTION, "void(int)", false, false) \
-	X(CLEAR, "clear", ACTION, "void(...)", true, false) \
-	X(TRUNC, "trunc", ACTION, "void(...)", true, false) \
-	X(NORMALIZE, "normalize", ACTION, "void(...)", true, false) \
-	X(DENORMALIZE, "denormalize", ACTION, "void(...)", true, false) \
+	X(CLEAR, "clear", ACTION, "void(@)", true, false) \
+	X(TRUNC, "trunc", ACTION, "void(@, [int64_t])", true, false) \
+	X(NORMALIZE, "normalize", ACTION, "void(@, uint64_t)", true, false) \
+	X(DENORMALIZE, "denormalize", ACTION, "void(@)", true, false) \
 	X(SETOPT, "setopt", ACTION, "void(const char *, [const char *])", true, false) \
 	X(FREOPEN, "freopen", ACTION, "void(@, ...)", true, false) \
 	X(FTRUNCATE, "ftruncate", ACTION, "void()", true, false) \
@@ -69,7 +69,7 @@ enum ray_function_kind {
 	X(HTONS, "htons", SUBROUTINE, "uint16_t(uint16_t)", false, false) \
 	X(INDEX, "index", SUBROUTINE, "int(const char *, const char *, [int])", false, false) \
 	X(INET_NTOA, "inet_ntoa", SUBROUTINE, "string(ipaddr_t *)", false, false) \
-	X(INET_NTOA6, "inet_ntoa6", SUBROUTINE, "string(in6_addr_t *)", false, false) \
+	X(INET_NTOA6, "inet_ntoa6", SUBROUTINE, "string(struct in6_addr *, [int])", false, false) \
 	X(INET_NTOP, "inet_ntop", SUBROUTINE, "string(int, void *)", false, false) \
 	X(JSON, "json", SUBROUTINE, "string(const char *, const char *)", false, false) \
 	X(LINK_NTOP, "link_ntop", SUBROUTINE, "string(int, void *)", false, false) \
@@ -84,9 +84,9 @@ enum ray_function_kind {
 	X(PROGENYOF, "progenyof", SUBROUTINE, "int(pid_t)", false, false) \
 	X(RAND, "rand", SUBROUTINE, "int()", false, false) \
 	X(RINDEX, "rindex", SUBROUTINE, "int(const char *, const char *, [int])", false, false) \
-	X(RW_ISWRITER, "rw_iswriter", SUBROUTINE, "int(struct rwlock *)", false, false) \
-	X(RW_READ_HELD, "rw_read_held", SUBROUTINE, "int(struct rwlock *)", false, false) \
-	X(RW_WRITE_HELD, "rw_write_held", SUBROUTINE, "int(struct rwlock *)", false, false) \
+	X(RW_ISWRITER, "rw_iswriter", SUBROUTINE, "int(rwlock_t *)", false, false) \
+	X(RW_READ_HELD, "rw_read_held", SUBROUTINE, "int(rwlock_t *)", false, false) \
+	X(RW_WRITE_HELD, "rw_write_held", SUBROUTINE, "int(rwlock_t *)", false, false) \
 	X(SPECULATION, "speculation", SUBROUTINE, "int()", false, false) \
 	X(STRCHR, "strchr", SUBROUTINE, "string(const char *, char)", false, false) \
 	X(STRIP, "strip", SUBROUTINE, "string(const char *)", false, false) \
@@ -98,6 +98,15 @@ enum ray_function_kind {
 	X(SUBSTR, "substr", SUBROUTINE, "string(const char *, int, [int])", false, false) \
 	X(TOLOWER, "tolower", SUBROUTINE, "string(const char *)", false, false) \
 	X(TOUPPER, "toupper", SUBROUTINE, "string(const char *)", false, false) \
+	/* What translated variables become: no script can write these names. */ \
+	X(FD_PATH, "__fd_path", SUBROUTINE, "string(int)", false, false) \
+	X(FD_NAME, "__fd_name", SUBROUTINE, "string(int)", false, false) \
+	X(FD_FS, "__fd_fs", SUBROUTINE, "string(int)", false, false) \
+	X(FD_MOUNT, "__fd_mount", SUBROUTINE, "string(int)", false, false) \
+	X(FD_NUMBER, "__fd_number", SUBROUTINE, "int64_t(int, int)", false, false) \
+	X(CWD, "__cwd", SUBROUTINE, "string()", false, false) \
+	X(ROOT, "__root", SUBROUTINE, "string()", false, false) \
+	X(PSARGS, "__psargs", SUBROUTINE, "string()", false, false) \
 	X(COUNT, "count", AGGREGATING, "void()", false, false) \
 	X(SUM, "sum", AGGREGATING, "void(@)", false, false) \
 	X(AVG, "avg", AGGREGATING, "void(@)", false, false) \
@@ -123,7 +132,10 @@ struct ray_function {
 	bool is_recording, is_destructive;
 };
 
+/* What FD_NUMBER tells of a file: its second argument. */
+enum ray_fd_number { RAY_FD_FLAGS, RAY_FD_OFFSET };
+
 extern const struct ray_function ray_functions[RAY_FN_COUNT_];
-const struct ray_function *ray_function_find(const char *name); /* NULL if there is none */
+const struct ray_function *ray_function_find(const char *name); /* NULL if there is none; never a hidden one */
 
 #endif

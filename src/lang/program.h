@@ -46,7 +46,7 @@ enum ray_scope {
 	X(WALLTIMESTAMP, "walltimestamp", "int64_t") X(ERRNO, "errno", "int")                                     \
 	X(CALLER, "caller", "uintptr_t") X(UCALLER, "ucaller", "uint64_t")                                        \
 	X(STACKDEPTH, "stackdepth", "uint32_t") X(USTACKDEPTH, "ustackdepth", "uint32_t")                         \
-	X(EPID, "epid", "uint_t") X(ID, "id", "uint_t") X(IPL, "ipl", "uint_t")                                   \
+	X(EPID, "epid", "uint64_t") X(ID, "id", "uint_t") X(IPL, "ipl", "uint_t")                                   \
 	X(CPU, "cpu", "processorid_t") X(CURCPU, "curcpu", "cpuinfo_t *")                                         \
 	X(CURTHREAD, "curthread", "struct task_struct *") X(CURPSINFO, "curpsinfo", "psinfo_t *")                 \
 	X(CURLWPSINFO, "curlwpsinfo", "lwpsinfo_t *") X(CWD, "cwd", "string") X(ROOT, "root", "string")           \

@@ -28,7 +28,7 @@ enum ray_type_kind {
 	RAY_TYPE_FUNCTION,
 	RAY_TYPE_STRING,  /* D's: by reference, at most strsize bytes and a NUL */
 	RAY_TYPE_DYNAMIC, /* of an aggregation, a translated value: no storage */
-	RAY_TYPE_FORWARD, /* struct, union or enum that was named but not defined */
+	RAY_TYPE_FORWARD, /* struct, union or enum that was named but not defined, or a kernel's not yet looked at */
 };
 
 enum ray_type_flag {
@@ -59,7 +59,9 @@ struct ray_type {
 	enum ray_type_kind kind;
 	uint32_t flags;
 	const char *name; /* tag or typedef name or "unsigned long"; NULL if anonymous */
-	uint64_t size;	  /* bytes; 0 when incomplete; a string's is strsize + 1, set when options are final */
+	/* Bytes; 0 when incomplete; a string's is strsize + 1, set when options are final. Ask ray_type_size(): a typedef
+	 * may have been made before its target was complete. */
+	uint64_t size;
 	uint32_t align;
 	const struct ray_type *target; /* of pointer, array (element), typedef; return type of a function */
 	uint64_t count;		       /* array: elements; struct, union: members; enum: enumerators; function: parameters */
@@ -67,11 +69,17 @@ struct ray_type {
 	const struct ray_enumerator *enumerators;
 	const struct ray_type *const *parameters;
 	bool is_variadic;
+	/* The table's own, to complete a FORWARD when it is resolved: ray_type_define() and btf.c set them. */
+	struct ray_types *owner;
+	uint32_t btf_id;		 /* 0: not the kernel's */
+	enum ray_type_kind forward_kind; /* of FORWARD: STRUCT, UNION or ENUM; set by whoever makes it */
 };
 
 struct ray_types; /* the table of one compilation */
 
 RAY_MUST_USE struct ray_error *ray_types_create(struct ray_arena *arena, struct ray_types **ret);
+void ray_types_free(struct ray_types *types); /* what is not in the arena: the kernel's BTF, if it was needed */
+RAY_DEFINE_AUTO(ray_types, ray_types_free)
 /* What strsize is: the size of `string`. To be called once, after all options are known. */
 void ray_types_set_strsize(struct ray_types *types, uint32_t strsize);
 
@@ -84,20 +92,27 @@ enum ray_basic {
 };
 
 const struct ray_type *ray_type_basic(const struct ray_types *types, enum ray_basic which);
-/* A typedef by name, or NULL. */
+/* A typedef by name, or NULL. The kernel's typedefs are found too, if the name ends in _t or is written vmlinux`name:
+ * other identifiers never make it read the kernel's BTF. */
 const struct ray_type *ray_type_typedef(struct ray_types *types, const char *name);
 /* struct, union or enum by tag; kernel structures are looked up in BTF when the script has none. NULL if unknown. */
 const struct ray_type *ray_type_tagged(struct ray_types *types, enum ray_type_kind kind, const char *tag);
+/* The same, or (kind TYPEDEF) a typedef, only if the script or D itself defined or named it. */
+const struct ray_type *ray_type_defined(struct ray_types *types, enum ray_type_kind kind, const char *name);
 const struct ray_type *ray_type_pointer(struct ray_types *types, const struct ray_type *to);
 const struct ray_type *ray_type_array(struct ray_types *types, const struct ray_type *of, uint64_t count);
 const struct ray_type *ray_type_qualified(struct ray_types *types, const struct ray_type *type, uint32_t flags);
-/* Adds a type made by the declaration parser (in the arena); later lookups by its name find it. */
+/* Adds a type made by the declaration parser (in the arena); later lookups by its name find it. A definition takes the place
+ * of a FORWARD of its name; types that were made with that one are complete from then on. Enums without a name are given, too, for
+ * their enumerators. Fails for a name that is defined already. */
 RAY_MUST_USE struct ray_error *ray_type_define(struct ray_types *types, struct ray_type *type);
 /* An enumerator by name: NULL if none; its enum type in type_ret. */
 const struct ray_enumerator *ray_type_enumerator(struct ray_types *types, const char *name,
 						 const struct ray_type **type_ret);
 
-const struct ray_type *ray_type_resolve(const struct ray_type *type); /* through typedefs */
+/* Through typedefs, and from FORWARD to what it stands for, if that is known by now. */
+const struct ray_type *ray_type_resolve(const struct ray_type *type);
+uint64_t ray_type_size(const struct ray_type *type);
 /* Looks into anonymous members too; bit_offset_ret is from the start of type. NULL if there is none. */
 const struct ray_member *ray_type_member(const struct ray_type *type, const char *name, uint32_t *bit_offset_ret);
 bool ray_type_is_integer(const struct ray_type *type); /* integers and enums */
@@ -107,6 +122,8 @@ bool ray_type_is_pointer(const struct ray_type *type);
 bool ray_type_is_string(const struct ray_type *type); /* D's string */
 bool ray_type_is_stringish(const struct ray_type *type); /* string, char *, char [] */
 bool ray_type_is_by_reference(const struct ray_type *type); /* struct, union, array, string */
+/* Whether two types are the same but for typedefs and qualifiers. */
+bool ray_type_equals(const struct ray_type *a, const struct ray_type *b);
 /* As C would write it: "struct foo *", "char [16]", "unsigned long". */
 void ray_type_print(const struct ray_type *type, struct ray_text *out);
 
