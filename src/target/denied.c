@@ -10,6 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text.h"
 
 struct facts {
 	bool known;
@@ -83,6 +86,46 @@ static struct ray_error *explain_yama(struct ray_error *err, int scope)
 				run_as_root);
 }
 
+static struct ray_error *explain_tracer(struct ray_error *err, int tracer)
+{
+	char path[64], name[32] = "?";
+	ray_auto_file FILE *file = NULL;
+	ray_auto_text safe = { 0 };
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", tracer);
+	file = fopen(path, "re");
+	if (file && fgets(name, sizeof(name), file))
+		name[strcspn(name, "\n")] = '\0';
+	ray_text_add_safe(&safe, name, strlen(name));
+	return ray_error_remedy(err, "process %d (%s) traces it already: end that first", tracer, ray_text_get(&safe));
+}
+
+static bool is_same_program(int pid)
+{
+	char path[64], own[4096], other[4096];
+	ssize_t n, m;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	n = readlink("/proc/self/exe", own, sizeof(own));
+	m = readlink(path, other, sizeof(other));
+	return n > 0 && n == m && !memcmp(own, other, (size_t)n);
+}
+
+enum ray_tracer ray_stop_tracer(int pid, int tid)
+{
+	char path[64], line[256];
+	ray_auto_file FILE *file = NULL;
+	int tracer = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		sscanf(line, "TracerPid: %d", &tracer);
+	if (!tracer)
+		return RAY_TRACER_NONE;
+	return is_same_program(tracer) ? RAY_TRACER_NODERAY : RAY_TRACER_OTHER;
+}
+
 struct ray_error *ray_stop_denied(int pid, int errnum, const char *what)
 {
 	enum { CAP_OVERRIDE = 1, CAP_READ = 2, CAP_PTRACE = 19 };
@@ -98,8 +141,7 @@ struct ray_error *ray_stop_denied(int pid, int errnum, const char *what)
 	if (f.kernel_thread)
 		return ray_error_remedy(err, "it is a thread of the kernel, or has just ended");
 	if (f.tracer)
-		return ray_error_remedy(err, "process %d (a debugger or strace?) traces it already: end that first",
-					f.tracer);
+		return explain_tracer(err, f.tracer);
 	if (privileged && errnum == EACCES && f.uid != geteuid() &&
 	    !(own_capabilities() & (1ull << CAP_OVERRIDE | 1ull << CAP_READ)))
 		return ray_error_remedy(err, "noderay has CAP_SYS_PTRACE, but this file of /proc is its owner's: add "

@@ -89,18 +89,11 @@ static void fail(struct thread *t, enum state state, const char *note)
 	t->public.note = note;
 }
 
-/* Seizing does not stop anything yet: it is done for all threads before the pause begins. */
-static struct ray_error *seize(struct ray_stop *s, struct thread *t)
+static struct ray_error *seize_failed(struct ray_stop *s, struct thread *t, int errnum)
 {
 	char what[64];
-	int e;
 
-	if (!ptrace(PTRACE_SEIZE, t->public.tid, NULL, NULL)) {
-		t->state = SEIZED;
-		return NULL;
-	}
-	e = errno;
-	if (e == ESRCH || is_zombie(s->pid, t->public.tid)) {
+	if (errnum == ESRCH || is_zombie(s->pid, t->public.tid)) {
 		fail(t, GONE, "it ended");
 		return NULL;
 	}
@@ -109,7 +102,27 @@ static struct ray_error *seize(struct ray_stop *s, struct thread *t)
 		return NULL;
 	}
 	snprintf(what, sizeof(what), "cannot stop process %d", s->pid);
-	return ray_stop_denied(s->pid, e, what);
+	return ray_stop_denied(s->pid, errnum, what);
+}
+
+/* Seizing does not stop anything yet: it is done for all threads before the pause begins. Another noderay that
+ * looks at the same moment will be gone in a moment: that is waited for. */
+static struct ray_error *seize(struct ray_stop *s, struct thread *t)
+{
+	struct timespec nap = { .tv_nsec = 2000000 };
+	int e, tries = 4; /* when nobody is there: it may have let go just now */
+	enum ray_tracer tracer;
+
+	while (ptrace(PTRACE_SEIZE, t->public.tid, NULL, NULL)) {
+		e = errno;
+		tracer = e == EPERM ? ray_stop_tracer(s->pid, t->public.tid) : RAY_TRACER_OTHER;
+		if (tracer == RAY_TRACER_OTHER || ray_clock_ns() > s->deadline_ns ||
+		    (tracer == RAY_TRACER_NONE && !tries--))
+			return seize_failed(s, t, e);
+		nanosleep(&nap, NULL);
+	}
+	t->state = SEIZED;
+	return NULL;
 }
 
 /* What waitid() tells of a thread. False if nothing has happened to it yet. */

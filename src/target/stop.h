@@ -58,6 +58,9 @@ RAY_MUST_USE struct ray_error *ray_stop_run(int pid, unsigned timeout_ms,
 					    struct ray_error *(*while_stopped)(struct ray_stop *stop, void *arg),
 					    void *arg, struct ray_stop_report *ret);
 
+/* Who traces the thread? */
+enum ray_tracer { RAY_TRACER_NONE, RAY_TRACER_NODERAY, RAY_TRACER_OTHER };
+enum ray_tracer ray_stop_tracer(int pid, int tid);
 /* Explains EPERM or EACCES on a process: another user's, Yama, not dumpable, already traced..., and what
  * to do. what says what was tried: "cannot stop process 12". Other errnos become a plain error. */
 RAY_MUST_USE struct ray_error *ray_stop_denied(int pid, int errnum, const char *what);
