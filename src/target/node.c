@@ -173,8 +173,15 @@ struct ray_error *ray_node_identify(struct ray_target *t, struct ray_node *ret)
 {
 	struct ray_node n = { 0 };
 	const char *missing = NULL;
+	struct ray_error *err;
 
 	n.module = find_module(t, &missing);
+	/* Of a process that has ended meanwhile no file can be found either: that is the better answer. */
+	if (!n.module && ray_target_kind(t) == RAY_TARGET_PROCESS) {
+		err = ray_target_refresh(t);
+		if (err)
+			return ray_error_wrap(err, "%s", ray_target_name(t));
+	}
 	if (!n.module && missing)
 		return ray_error_remedy(ray_error_new(RAY_UNREADABLE, "%s: its executable cannot be read: %s",
 						      ray_target_name(t), missing),
