@@ -140,14 +140,15 @@ function firstLine(child, what, timeout) {
 		};
 		const timer = setTimeout(fail, timeout, `printed no line in ${timeout} ms`);
 		child.on('error', (e) => fail(e.message));
-		child.on('exit', (code, signal) => fail(`ended (${signal ?? code}) before it was ready`));
+		// Not 'exit': that may come before what it printed.
+		child.on('close', (code, signal) => fail(`ended (${signal ?? code}) before it was ready`));
 		child.stdout.on('data', () => {
 			const end = child.stdoutText.indexOf('\n');
 			if (end < 0) return;
 			clearTimeout(timer);
 			resolve(child.stdoutText.slice(0, end));
 		});
-		child.on('exit', () => clearTimeout(timer));
+		child.on('close', () => clearTimeout(timer));
 	});
 }
 
@@ -171,7 +172,7 @@ function parseReady(line) {
  *  what: a file (below programs/ if relative), or { code, name } to write (name: 'x.js' or 'x.mjs').
  *  options: args, flags (before the file), env, user ('nobody'), cwd, input (its whole standard input), timeout (ms).
  *  Returns { pid, child, file, node, ready, stdout(), stderr(), stop() }; ready is the line, parsed if it is JSON. */
-export async function start(node, what, { args = [], flags = [], env = {}, user, cwd, input, timeout = 60_000 } = {}) {
+export async function start(node, what, { args = [], flags = [], env = {}, user, cwd, input, timeout = 120_000 } = {}) {
 	let file;
 	if (typeof what === 'string') {
 		file = reachable(path.resolve(programs, what), user);
