@@ -29,11 +29,14 @@ struct thread {
 	int signal; /* on its way when we came: handed on at release */
 };
 
+static const uint64_t patience_ns = 15000000000;
+
 struct ray_stop {
 	int pid;
 	RAY_VEC(struct thread) threads;
 	struct ray_stop_thread *list; /* what ray_stop_threads() shows */
 	uint64_t begun_ns, ended_ns, deadline_ns;
+	uint64_t patience_ends_ns; /* with another noderay; it may be writing a core */
 	bool released;
 	bool hurried;
 	int nice, slack; /* of the calling thread, before */
@@ -106,21 +109,24 @@ static struct ray_error *seize_failed(struct ray_stop *s, struct thread *t, int 
 }
 
 /* Seizing does not stop anything yet: it is done for all threads before the pause begins. Another noderay that
- * looks at the same moment will be gone in a moment: that is waited for. */
+ * holds the target will let go of it soon: that is waited for, and does not count as time to stop in. Not once
+ * something is stopped: the other may be waiting for us. */
 static struct ray_error *seize(struct ray_stop *s, struct thread *t)
 {
 	struct timespec nap = { .tv_nsec = 2000000 };
+	uint64_t begun = ray_clock_ns(), limit = s->begun_ns ? s->deadline_ns : s->patience_ends_ns;
 	int e, tries = 4; /* when nobody is there: it may have let go just now */
 	enum ray_tracer tracer;
 
 	while (ptrace(PTRACE_SEIZE, t->public.tid, NULL, NULL)) {
 		e = errno;
 		tracer = e == EPERM ? ray_stop_tracer(s->pid, t->public.tid) : RAY_TRACER_OTHER;
-		if (tracer == RAY_TRACER_OTHER || ray_clock_ns() > s->deadline_ns ||
-		    (tracer == RAY_TRACER_NONE && !tries--))
+		if (tracer == RAY_TRACER_OTHER || ray_clock_ns() > limit || (tracer == RAY_TRACER_NONE && !tries--))
 			return seize_failed(s, t, e);
 		nanosleep(&nap, NULL);
 	}
+	if (!s->begun_ns)
+		s->deadline_ns += ray_clock_ns() - begun;
 	t->state = SEIZED;
 	return NULL;
 }
@@ -286,6 +292,7 @@ struct ray_error *ray_stop_all(int pid, unsigned timeout_ms, struct ray_stop **r
 		return &ray_enomem;
 	s->pid = pid;
 	s->deadline_ns = ray_clock_ns() + (uint64_t)timeout_ms * 1000000;
+	s->patience_ends_ns = ray_clock_ns() + patience_ns;
 	hurry(s);
 	err = list_threads(s, &added);
 	/* A thread that still ran may have made another: until a look at all stopped ones finds none. */

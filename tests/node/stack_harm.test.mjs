@@ -16,11 +16,12 @@ const graph = new Graph(path.join(programs, 'stacks/busy.js'));
 const status = (pid, key) => new RegExp(`^${key}:\\s*(\\S+)`, 'm').exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))[1];
 const ticks = (pid) => Number(fs.readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ')[11]);
 
-/** A busy target that has got from its first line into the loop. */
+/** A busy target that has got from its first line into the loop: it uses the processor. */
 async function busy(t) {
 	const target = await start(node, 'stacks/busy.js');
 	t.after(target.stop);
-	await sleep(300);
+	const before = ticks(target.pid);
+	while (ticks(target.pid) < before + 30) await sleep(20);
 	return target;
 }
 
@@ -33,8 +34,8 @@ async function checkFree(pid) {
 		assert.doesNotMatch(text, /^State:\s*[tT]/m);
 	}
 	for (let i = 0; ticks(pid) === before; i++) {
-		assert.ok(i < 250, 'it does not run any more');
-		await sleep(20);
+		assert.ok(i < 600, 'it does not run any more');
+		await sleep(50);
 	}
 }
 
@@ -47,17 +48,20 @@ async function checkBusy(target, args = []) {
 
 test('noderay killed at 100 moments', async (t) => {
 	const target = await busy(t);
+	const begun = performance.now();
+	for (let i = 0; i < 5; i++) await noderay(['stack', target.pid]);
+	const usual = (performance.now() - begun) / 5; // so that most moments are inside, however fast the machine is
 	let killed = 0;
 	for (let i = 0; i < 100; i++) {
 		const child = spawn(binary, ['stack', String(target.pid)], { stdio: 'ignore' });
 		const gone = once(child, 'exit');
-		await sleep(Math.random() * 30);
+		await sleep(Math.random() * usual);
 		child.kill('SIGKILL');
 		const [, signal] = await gone;
 		killed += signal === 'SIGKILL';
 		if (i % 10 === 9) await checkFree(target.pid);
 	}
-	assert.ok(killed > 20, `${killed} of 100 were killed in time`);
+	assert.ok(killed >= 10, `${killed} of 100 were killed in time`);
 	await checkBusy(target);
 });
 
@@ -101,8 +105,8 @@ for (const [name, args] of Object.entries(tracers))
 		t.after(() => tracer.kill('SIGKILL')); // first: what it traces cannot end before
 		t.after(target.stop);
 		for (let i = 0; status(target.pid, 'TracerPid') === '0'; i++) {
-			assert.ok(i < 1000, `${name} does not attach`);
-			await sleep(20);
+			assert.ok(i < 1200, `${name} does not attach`);
+			await sleep(50);
 		}
 		const { code, stderr } = await noderay(['stack', target.pid]);
 		assert.equal(code, 3, stderr);
@@ -123,11 +127,13 @@ test('a stopped target stays stopped', async (t) => {
 });
 
 test('no node at all', async (t) => {
-	const parent = spawn('/bin/sh', ['-c', 'sleep 0 & echo $!; exec sleep 20'], { stdio: ['ignore', 'pipe', 'ignore'] });
+	const parent = spawn('/bin/sh', ['-c', 'sleep 0 & echo $!; exec sleep 1000'], { stdio: ['ignore', 'pipe', 'ignore'] });
 	t.after(() => parent.kill('SIGKILL'));
 	const zombie = Number(String((await once(parent.stdout, 'data'))[0]));
 	while (status(zombie, 'State') !== 'Z') await sleep(5);
-	for (const [target, want, message] of [[zombie, 1, /zombie/], [2, 4, /thread of the kernel/], [parent.pid, 4, /not a node/]]) {
+	const cases = [[zombie, 1, /zombie/], [parent.pid, 4, /not a node/]];
+	if (fs.existsSync('/proc/2/comm') && status(2, 'Name') === 'kthreadd') cases.push([2, 4, /thread of the kernel/]); // in no container
+	for (const [target, want, message] of cases) {
 		const { code, stderr } = await noderay(['stack', target]);
 		if (!isRoot && code === 3) continue; // another's, and not ours to look at
 		assert.equal(code, want, stderr);
