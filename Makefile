@@ -4,7 +4,7 @@
 #   make deps       install what is needed (apt)  make fuzz     the fuzz targets, for long
 #   make demo       deps, then a guided tour      make lint     style and static checks
 #   make bench      measure beside the peers      make install  PREFIX= DESTDIR=
-#   make clean                                    make test SUITES=unit   one suite of them
+#   make test-kernel  tracing on Debian 12's kernel   make clean   make test SUITES=unit   one suite
 #
 # A new source, test or man page needs no line here: all are found by name.
 
@@ -26,7 +26,7 @@ JOBS     := $(shell nproc)
 SANITIZE := -Wno-error -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 
 .DELETE_ON_ERROR:
-.PHONY: all deps demo test units fuzzers bench lint format fuzz install install-links uninstall clean
+.PHONY: all deps demo test test-kernel units fuzzers bench lint format fuzz install install-links uninstall clean
 
 all: build/noderay build/dtrace
 
@@ -98,6 +98,12 @@ bench: deps
 	@tools/nodes
 	@$(MAKE) --no-print-directory -s -j$(JOBS) build/noderay
 	@$$(tools/nodes --dir)/22.23.3/bin/node bench/run.mjs $(BENCH)
+
+# Tracing on Debian 12's own kernel, under qemu: minutes, so not part of `test`.
+test-kernel: deps
+	@tools/nodes 22.23.3
+	@$(MAKE) --no-print-directory -j$(JOBS) build/noderay build/dtrace
+	@tools/test-kernel
 
 fuzz: deps
 	@tools/nodes
