@@ -107,6 +107,7 @@ void ray_trace_free(struct ray_trace *t)
 		ray_piece_deinit(&t->clause_code[i]);
 	if (t->plan)
 		close_maps(t);
+	ray_load_close(t);
 	ray_vec_free(&t->links);
 	ray_arena_free(t->arena);
 	free(t);

@@ -30,12 +30,15 @@ struct ray_entry {
 	RAY_VEC(const struct ray_probe *) probes;
 	int fd; /* of the loaded program; -1 */
 	uint32_t prog_type;
+	uint32_t expected_attach_type; /* 0 but for uprobe_multi */
 };
 
 enum { RAY_TRACE_MAPS = RAY_LINK_MAP_COUNT };
 
 struct ray_consumer; /* consume.c */
 struct ray_stacker;  /* stacks.c: user stacks, from ids to names */
+struct ray_object;   /* object.c */
+struct ray_kernel_btf; /* kernel_btf.c */
 
 struct ray_trace {
 	struct ray_arena *arena;
@@ -50,6 +53,12 @@ struct ray_trace {
 	int maps[RAY_TRACE_MAPS]; /* by RAY_LINK_*; -1 where not needed */
 	int *own_maps;		  /* by number - RAY_MAP_OWN */
 	volatile struct ray_state *state; /* mapped */
+	struct ray_object *object;	  /* the runtime, once something is linked */
+	int btf;			  /* its types in the kernel; 0: not loaded yet */
+	struct ray_kernel_btf *kernel_btf;   /* once a constant needs it */
+	uint32_t strings_used, strings_size; /* bytes of the map STRINGS */
+	uint32_t probes_size;		     /* elements of the map PROBES */
+	uint32_t ring_size, slot_count;
 	RAY_VEC(int) links;
 	struct ray_consumer *consumer;
 	struct ray_stacker *stacker;
@@ -61,10 +70,24 @@ struct ray_trace {
 RAY_MUST_USE struct ray_error *ray_gen_clause(struct ray_trace *t, const struct ray_clause *clause, struct ray_piece *c);
 /* enter.c: fills entries and points. */
 RAY_MUST_USE struct ray_error *ray_entries_create(struct ray_trace *t);
-/* maps.c */
+/* maps.c. What nothing uses stays -1, and so do the maps of the stack walker, which stacks.c makes. Needs the entries. */
 RAY_MUST_USE struct ray_error *ray_maps_create(struct ray_trace *t);
+/* Lets probefunc and its like name a probe that came after the start. */
+RAY_MUST_USE struct ray_error *ray_maps_name_probe(struct ray_trace *t, const struct ray_probe *probe);
+/* Which maps (RAY_LINK_*) the code of the entries uses. */
+RAY_MUST_USE struct ray_error *ray_maps_used(struct ray_trace *t, bool used[RAY_LINK_MAP_COUNT]);
+
+/* constants.c. How a slot lies in its map: after what the plan knows comes the runtime's own work area; offsets are and-ed with
+ * mask, and `block` more bytes follow, so that any area of the plan at any masked offset stays inside. */
+struct ray_slot_shape {
+	uint32_t work_at, mask, block, value_size;
+};
+void ray_slot_shape(const struct ray_plan *plan, struct ray_slot_shape *ret);
+RAY_MUST_USE struct ray_error *ray_link_constant(struct ray_trace *t, uint32_t number, uint64_t *ret);
 /* load.c: links and loads one entry. */
 RAY_MUST_USE struct ray_error *ray_entry_load(struct ray_trace *t, struct ray_entry *e);
+RAY_MUST_USE struct ray_error *ray_trace_object(struct ray_trace *t, const struct ray_object **ret); /* read once */
+void ray_load_close(struct ray_trace *t); /* what loading kept: object and types */
 /* attach.c: all of them, but BEGIN, END and ERROR. */
 RAY_MUST_USE struct ray_error *ray_entries_attach(struct ray_trace *t);
 void ray_entries_detach(struct ray_trace *t);

@@ -1,30 +1,130 @@
-/* memory.bpf.h - reading at addresses as D sees them. SPDX-License-Identifier: MIT */
+/* memory.bpf.h - reading and writing at addresses as D sees them (kern/wire.h). SPDX-License-Identifier: MIT
+ *
+ * A script may calculate with addresses: those of the slot are checked against the areas it may see, all others by the kernel. */
 #ifndef RAY_KERN_MEMORY_BPF_H
 #define RAY_KERN_MEMORY_BPF_H
 
 #include "kern/base.bpf.h"
+
+/* Whether [offset, offset + size) was given out by alloca() and its like in this clause. */
+static __always_inline int ray_is_allocated(const struct ray_slot *s, __u64 offset, __u64 size)
+{
+	__u64 start = RAY_CONST(SCRATCH_START);
+
+	return offset >= start && size <= s->scratch_used && offset - start <= s->scratch_used - size;
+}
+
+/* What a script may read in the slot: what alloca() gave, and strings and variables, which lie below; between them is nothing. */
+static __always_inline int ray_is_readable(const struct ray_slot *s, __u64 offset, __u64 size)
+{
+	__u64 end = RAY_CONST(SCRATCH_START) - RAY_SCRATCH_GUARD;
+
+	if (offset >= end)
+		return ray_is_allocated(s, offset, size);
+	return offset >= sizeof(struct ray_slot) && size <= end - offset;
+}
+
+/* The one way in for data: dst has room for size bytes. Not 0 when it cannot be read: a fault is set. */
+static __always_inline long ray_read(struct ray_slot *s, char *dst, __u64 size, __u64 address)
+{
+	__u64 offset = ray_offset(address);
+	long err;
+
+	if (ray_is_scratch(address))
+		err = ray_is_readable(s, offset, size) ? bpf_probe_read_kernel(dst, size, ray_at(s, offset)) : -1;
+	else if ((__s64)address < 0)
+		err = bpf_probe_read_kernel(dst, size, (void *)address);
+	else
+		err = bpf_probe_read_user(dst, size, (void *)address);
+	if (err)
+		ray_fault_set(s, RAY_FAULT_BADADDR, address);
+	return err;
+}
+
+/* And for strings: bytes with the NUL, or less than 0. */
+static __always_inline long ray_read_string(struct ray_slot *s, char *dst, __u64 size, __u64 address)
+{
+	__u64 offset = ray_offset(address);
+	long got;
+
+	if (ray_is_scratch(address))
+		got = ray_is_readable(s, offset, 1) ? bpf_probe_read_kernel_str(dst, size, ray_at(s, offset)) : -1;
+	else if ((__s64)address < 0)
+		got = bpf_probe_read_kernel_str(dst, size, (void *)address);
+	else
+		got = bpf_probe_read_user_str(dst, size, (void *)address);
+	if (got < 0)
+		ray_fault_set(s, RAY_FAULT_BADADDR, address);
+	return got;
+}
 
 /* An integer of `size` bytes (1, 2, 4 or 8), zero-extended. A fault, and 0, when it cannot be read. */
 RAY_RUNTIME __u64 ray_load(__u64 slot, __u64 address, __u64 size)
 {
 	struct ray_slot *s = ray_slot_get(slot);
 	__u64 value = 0;
-	__u64 offset;
 
 	if (!s)
 		return 0;
 	if (size > 8 || size == 0)
 		size = 8;
-	if ((address & RAY_SCRATCH_MASK) == RAY_SCRATCH) {
-		offset = address & RAY_CONST(SLOT_MASK);
-		if (bpf_probe_read_kernel(&value, size, (char *)s + offset))
-			ray_fault_set(s, RAY_FAULT_BADADDR, address);
-	} else if ((__s64)address < 0 ? bpf_probe_read_kernel(&value, size, (void *)address) :
-					bpf_probe_read_user(&value, size, (void *)address)) {
+	if (ray_read(s, (char *)&value, size, address))
+		return 0;
+	return value;
+}
+
+/* To memory that alloca() and its like gave. */
+RAY_RUNTIME __u64 ray_store(__u64 slot, __u64 address, __u64 size, __u64 value)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+	char *at;
+
+	if (!s)
+		return 0;
+	if (!ray_is_scratch(address) || !ray_is_allocated(s, ray_offset(address), size)) {
 		ray_fault_set(s, RAY_FAULT_BADADDR, address);
 		return 0;
 	}
-	return value;
+	at = ray_at(s, ray_offset(address));
+	if (size == 1)
+		*(__u8 *)at = value;
+	else if (size == 2)
+		*(__u16 *)at = value;
+	else if (size == 4)
+		*(__u32 *)at = value;
+	else
+		*(__u64 *)at = value;
+	return 0;
+}
+
+/* From any address to the slot. */
+RAY_RUNTIME __u64 ray_copy(__u64 slot, __u64 dst, __u64 address, __u64 size)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+
+	if (!s)
+		return 0;
+	if (size > RAY_CONST(BLOCK)) {
+		ray_fault_set(s, RAY_FAULT_BADSIZE, size);
+		return 0;
+	}
+	ray_read(s, ray_at(s, dst), size, address);
+	return 0;
+}
+
+/* From a place in the slot to memory that alloca() gave. */
+RAY_RUNTIME __u64 ray_copy_to(__u64 slot, __u64 address, __u64 src, __u64 size)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+
+	if (!s)
+		return 0;
+	if (size > RAY_CONST(BLOCK) || !ray_is_scratch(address) || !ray_is_allocated(s, ray_offset(address), size)) {
+		ray_fault_set(s, RAY_FAULT_BADADDR, address);
+		return 0;
+	}
+	bpf_probe_read_kernel(ray_at(s, ray_offset(address)), size, ray_at(s, src));
+	return 0;
 }
 
 #endif

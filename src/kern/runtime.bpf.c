@@ -7,3 +7,6 @@
  * Knows nothing of D, probes or node. */
 #include "kern/base.bpf.h"
 #include "kern/memory.bpf.h"
+#include "kern/record.bpf.h"
+#include "kern/string.bpf.h"
+#include "kern/task.bpf.h"

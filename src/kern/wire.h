@@ -33,6 +33,7 @@ enum {
 	RAY_ARGS = 10,
 	RAY_SPILLS = 64,
 	RAY_SLOTS_PER_CPU = 4,
+	RAY_SCRATCH_GUARD = 64, /* bytes before alloca's area that nothing uses: p[-1] is a fault */
 };
 
 enum ray_fault {
@@ -167,6 +168,15 @@ struct ray_state {
 	__u32 spec_state[64];  /* by id: 0 free, 1 active, 2 committing/discarding */
 };
 
+/* ---- the runtime's work area in a slot: numbers, then two strings of STRSIZE bytes (rounded up, and room for a word) ---- */
+
+enum { RAY_WORK_WORDS = 256 };
+
+/* Element of the map `probes`, by ID: where in the map `strings` the four parts of its name are. */
+struct ray_name_offsets {
+	__u32 at[4];
+};
+
 /* ---- constants and maps of the runtime: `RAY_CONST(x)` in a .bpf.c is an immediate that the linker replaces ---- */
 
 #define RAY_MAGIC 0x4e6f646552617900ULL
@@ -174,11 +184,15 @@ struct ray_state {
 
 /* X(name): values below 128 are maps, given as file descriptors. */
 #define RAY_LINK_MAPS(X) X(SLOTS) X(STATE) X(RING) X(POINTS) X(STRINGS) X(PROBES) X(STACKIDS) X(STACK_SCRATCH) X(UNWIND_ROWS) X(UNWIND_MODULES) X(UNWIND_RANGES) X(PROCESSES)
-#define RAY_LINK_CONSTS(X) X(STRSIZE) X(SLOT_MASK) /* offsets into memory are and-ed with it */ X(SLOT_COUNT) X(SCRATCH_START) X(SCRATCH_SIZE) X(TEMPS_START) \
-	X(STRTOK_AT) X(STRING_TEMPS) X(NSPEC) X(TASK_REAL_PARENT) X(TASK_TGID) X(TASK_PID) X(TASK_FILES) X(TASK_FS) X(TASK_MM) X(TASK_COMM) \
-	X(FILES_FDT) X(FDT_FD) X(FDT_MAX) X(FILE_PATH) X(FILE_FLAGS) X(FILE_POS) X(FILE_MODE) X(PATH_DENTRY) X(PATH_MNT) X(FS_PWD) X(FS_ROOT) \
-	X(DENTRY_PARENT) X(DENTRY_NAME) X(DENTRY_INODE) X(DENTRY_SB) X(SB_TYPE) X(FSTYPE_NAME) X(MOUNT_MNT) X(MOUNT_PARENT) X(MOUNT_MOUNTPOINT) X(VFSMOUNT_ROOT) \
-	X(TASK_RUNTIME) X(RING_WAKEUP)
+#define RAY_LINK_CONSTS(X) \
+	X(STRSIZE) X(SLOT_MASK) /* offsets into the slot are and-ed with it */ X(SLOT_END) /* of what a script can reach */ X(SLOT_COUNT) \
+	X(BLOCK) /* largest copy at a masked offset */ X(WORK_AT) /* the runtime's own area */ X(SCRATCH_START) X(SCRATCH_SIZE) \
+	X(NSPEC) X(RING_WAKEUP) \
+	X(TASK_REAL_PARENT) X(TASK_TGID) X(TASK_PID) X(TASK_FILES) X(TASK_FS) X(TASK_MM) X(TASK_COMM) X(TASK_RUNTIME) \
+	X(MM_ARG_START) X(MM_ARG_END) \
+	X(FILES_FDT) X(FDT_FD) X(FDT_MAX) X(FILE_PATH) X(FILE_FLAGS) X(FILE_POS) X(FILE_MODE) X(FILE_INODE) X(INODE_INO) \
+	X(PATH_DENTRY) X(PATH_MNT) X(FS_PWD) X(FS_ROOT) X(DENTRY_PARENT) X(DENTRY_NAME) X(DENTRY_INODE) X(DENTRY_SB) X(DENTRY_OP) \
+	X(SB_TYPE) X(FSTYPE_NAME) X(MOUNT_MNT) X(MOUNT_PARENT) X(MOUNT_MOUNTPOINT) X(VFSMOUNT_ROOT)
 
 enum {
 	RAY_LINK_MAP_FIRST = 0,

@@ -1,0 +1,127 @@
+/* constants.c - the numbers that the linker puts into the runtime's code.
+ * SPDX-License-Identifier: MIT
+ *
+ * Sizes come from the plan and the options; offsets in the kernel's structures from its BTF (kernel_btf.c), which is read only when a
+ * linked function asks for one. */
+#include "engine/internal.h"
+#include "engine/kernel_btf.h"
+
+static uint32_t round_up(uint32_t value, uint32_t to)
+{
+	return (value + to - 1) / to * to;
+}
+
+static uint32_t largest(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
+void ray_slot_shape(const struct ray_plan *plan, struct ray_slot_shape *ret)
+{
+	uint32_t string = round_up((uint32_t)plan->options->strsize + 1 + 8, 8);
+	uint32_t end;
+
+	ret->work_at = round_up(plan->slot_size, 8);
+	end = ret->work_at + RAY_WORK_WORDS * 8 + 2 * string;
+	for (ret->mask = 4096; ret->mask < end; ret->mask *= 2)
+		;
+	ret->mask--;
+	ret->block = largest(string, plan->locals_size);
+	ret->block = largest(ret->block, plan->key_size);
+	ret->block = largest(ret->block, plan->record_size);
+	ret->block = round_up(largest(ret->block, plan->scratch_size), 8);
+	ret->value_size = ret->mask + 1 + ret->block;
+}
+
+static const struct {
+	const char *type, *member;
+} members[RAY_LINK_COUNT] = {
+	[RAY_LINK_TASK_REAL_PARENT] = { "task_struct", "real_parent" },
+	[RAY_LINK_TASK_TGID] = { "task_struct", "tgid" },
+	[RAY_LINK_TASK_PID] = { "task_struct", "pid" },
+	[RAY_LINK_TASK_FILES] = { "task_struct", "files" },
+	[RAY_LINK_TASK_FS] = { "task_struct", "fs" },
+	[RAY_LINK_TASK_MM] = { "task_struct", "mm" },
+	[RAY_LINK_TASK_COMM] = { "task_struct", "comm" },
+	[RAY_LINK_TASK_RUNTIME] = { "task_struct", "se.sum_exec_runtime" },
+	[RAY_LINK_MM_ARG_START] = { "mm_struct", "arg_start" },
+	[RAY_LINK_MM_ARG_END] = { "mm_struct", "arg_end" },
+	[RAY_LINK_FILES_FDT] = { "files_struct", "fdt" },
+	[RAY_LINK_FDT_FD] = { "fdtable", "fd" },
+	[RAY_LINK_FDT_MAX] = { "fdtable", "max_fds" },
+	[RAY_LINK_FILE_PATH] = { "file", "f_path" },
+	[RAY_LINK_FILE_FLAGS] = { "file", "f_flags" },
+	[RAY_LINK_FILE_POS] = { "file", "f_pos" },
+	[RAY_LINK_FILE_MODE] = { "file", "f_mode" },
+	[RAY_LINK_FILE_INODE] = { "file", "f_inode" },
+	[RAY_LINK_INODE_INO] = { "inode", "i_ino" },
+	[RAY_LINK_PATH_DENTRY] = { "path", "dentry" },
+	[RAY_LINK_PATH_MNT] = { "path", "mnt" },
+	[RAY_LINK_FS_PWD] = { "fs_struct", "pwd" },
+	[RAY_LINK_FS_ROOT] = { "fs_struct", "root" },
+	[RAY_LINK_DENTRY_PARENT] = { "dentry", "d_parent" },
+	[RAY_LINK_DENTRY_NAME] = { "dentry", "d_name.name" },
+	[RAY_LINK_DENTRY_INODE] = { "dentry", "d_inode" },
+	[RAY_LINK_DENTRY_SB] = { "dentry", "d_sb" },
+	[RAY_LINK_DENTRY_OP] = { "dentry", "d_op" },
+	[RAY_LINK_SB_TYPE] = { "super_block", "s_type" },
+	[RAY_LINK_FSTYPE_NAME] = { "file_system_type", "name" },
+	[RAY_LINK_MOUNT_MNT] = { "mount", "mnt" },
+	[RAY_LINK_MOUNT_PARENT] = { "mount", "mnt_parent" },
+	[RAY_LINK_MOUNT_MOUNTPOINT] = { "mount", "mnt_mountpoint" },
+	[RAY_LINK_VFSMOUNT_ROOT] = { "vfsmount", "mnt_root" },
+};
+
+static struct ray_error *kernel_offset(struct ray_trace *t, const char *type, const char *member, uint64_t *ret)
+{
+	struct ray_error *err = t->kernel_btf ? NULL : ray_kernel_btf_create(NULL, &t->kernel_btf);
+	uint32_t offset;
+
+	if (!err)
+		err = ray_kernel_btf_offset(t->kernel_btf, type, member, &offset);
+	if (!err)
+		*ret = offset;
+	return err;
+}
+
+struct ray_error *ray_link_constant(struct ray_trace *t, uint32_t number, uint64_t *ret)
+{
+	struct ray_slot_shape shape;
+
+	ray_slot_shape(t->plan, &shape);
+	switch (number) {
+	case RAY_LINK_STRSIZE:
+		*ret = t->plan->options->strsize;
+		return NULL;
+	case RAY_LINK_SLOT_MASK:
+		*ret = shape.mask;
+		return NULL;
+	case RAY_LINK_SLOT_END:
+		*ret = shape.work_at;
+		return NULL;
+	case RAY_LINK_SLOT_COUNT:
+		*ret = t->slot_count;
+		return NULL;
+	case RAY_LINK_WORK_AT:
+		*ret = shape.work_at;
+		return NULL;
+	case RAY_LINK_BLOCK:
+		*ret = shape.block;
+		return NULL;
+	case RAY_LINK_SCRATCH_START:
+		*ret = t->plan->scratch_at;
+		return NULL;
+	case RAY_LINK_SCRATCH_SIZE:
+		*ret = t->plan->scratch_size;
+		return NULL;
+	case RAY_LINK_NSPEC:
+		*ret = t->plan->options->nspec;
+		return NULL;
+	case RAY_LINK_RING_WAKEUP:
+		*ret = t->ring_size / 8;
+		return NULL;
+	}
+	if (number < RAY_LINK_COUNT && members[number].type)
+		return kernel_offset(t, members[number].type, members[number].member, ret);
+	return ray_error_new(RAY_FAILED, "the runtime asks for a constant (%u) that nobody gives", number);
+}

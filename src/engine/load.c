@@ -1,0 +1,176 @@
+/* load.c - gives a linked program to the kernel, and says in words why it was not taken.
+ * SPDX-License-Identifier: MIT
+ *
+ * Loads without a log first: a log costs time, and a good program can overflow it. Only a refused one is loaded again for
+ * its log. What the verifier refuses is a defect of noderay, never of the script. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <string.h>
+
+#include "engine/internal.h"
+#include "engine/kernel_btf.h"
+#include "engine/link.h"
+#include "engine/object.h"
+#include "kern/runtime.h"
+
+enum { LOG_SIZE = 16 << 20 };
+
+struct ray_error *ray_trace_object(struct ray_trace *t, const struct ray_object **ret)
+{
+	struct ray_error *err = NULL;
+
+	if (!t->object)
+		err = ray_object_create(ray_runtime_object, (size_t)(ray_runtime_object_end - ray_runtime_object),
+					&t->object);
+	*ret = t->object;
+	return err;
+}
+
+void ray_load_close(struct ray_trace *t)
+{
+	ray_object_free(ray_take(t->object));
+	ray_kernel_btf_free(ray_take(t->kernel_btf));
+	if (t->btf > 0)
+		close(t->btf);
+	t->btf = 0;
+}
+
+static struct ray_error *denied(const char *what)
+{
+	return ray_error_remedy(ray_error_new(RAY_DENIED, "%s: Operation not permitted", what),
+				"run as root, or with the capabilities CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE:\n"
+				"  sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace=ep $(command -v noderay)");
+}
+
+static struct ray_error *load_types(struct ray_trace *t)
+{
+	int fd;
+
+	if (t->btf > 0)
+		return NULL;
+	fd = bpf_btf_load(t->object->btf, t->object->btf_size, NULL);
+	if (fd < 0 && (errno == EPERM || errno == EACCES))
+		return denied("cannot load BPF programs");
+	if (fd < 0)
+		return ray_error_errno(RAY_FAILED, errno, "the kernel does not take the types of the BPF runtime");
+	t->btf = fd;
+	return NULL;
+}
+
+/* ---- values for the linker ---- */
+
+static struct ray_error *give_map(void *arg, uint32_t number, int *fd_ret)
+{
+	const struct ray_trace *t = arg;
+
+	if (number < RAY_LINK_MAP_COUNT)
+		*fd_ret = t->maps[number];
+	else if (number >= RAY_MAP_OWN && number - RAY_MAP_OWN < t->plan->map_count)
+		*fd_ret = t->own_maps[number - RAY_MAP_OWN];
+	if (*fd_ret < 0)
+		return ray_error_new(RAY_FAILED, "internal error: map %u is used but was not made", number);
+	return NULL;
+}
+
+static struct ray_error *give_constant(void *arg, uint32_t number, uint64_t *ret)
+{
+	return ray_link_constant(arg, number, ret);
+}
+
+/* ---- loading ---- */
+
+static int load_once(const struct ray_trace *t, const struct ray_entry *e, const struct ray_linked *l, char *log,
+		     size_t log_size)
+{
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .prog_btf_fd = (uint32_t)t->btf, .func_info = l->infos.at,
+		    .func_info_cnt = (uint32_t)l->infos.n, .func_info_rec_size = sizeof(struct bpf_func_info),
+		    .log_buf = log, .log_size = (uint32_t)log_size, .log_level = log ? 1 : 0,
+		    .expected_attach_type = (enum bpf_attach_type)e->expected_attach_type);
+
+	return bpf_prog_load((enum bpf_prog_type)e->prog_type, "noderay", "Dual MIT/GPL", l->insns.at, l->insns.n,
+			     &opts);
+}
+
+/* The name of the file with the log, or NULL. */
+static char *save_log(const char *log)
+{
+	const char *directory = getenv("TMPDIR");
+	ray_auto_memory char *path = NULL;
+	size_t length = strlen(log);
+	ray_auto_fd int fd = -1;
+
+	if (asprintf(&path, "%s/noderay-verifier-XXXXXX", directory && *directory ? directory : "/tmp") < 0)
+		return NULL;
+	fd = mkstemp(path);
+	if (fd < 0 || write(fd, log, length) != (ssize_t)length)
+		return NULL;
+	return ray_take(path);
+}
+
+static const char *last_line(char *log)
+{
+	char *end = log + strlen(log), *line;
+
+	/* The last lines only count what was looked at. */
+	for (;;) {
+		while (end > log && end[-1] == '\n')
+			*--end = '\0';
+		line = memrchr(log, '\n', (size_t)(end - log));
+		line = line ? line + 1 : log;
+		if (line == log || (strncmp(line, "processed ", 10) && strncmp(line, "verification time", 17) &&
+				    strncmp(line, "stack depth", 11)))
+			return line;
+		end = line;
+		*end = '\0';
+	}
+}
+
+static struct ray_error *refused(struct ray_trace *t, struct ray_entry *e, const struct ray_linked *l, int errnum)
+{
+	size_t size = t->options.bpflogsize > LOG_SIZE ? t->options.bpflogsize : LOG_SIZE;
+	ray_auto_memory char *log = calloc(1, size);
+	ray_auto_memory char *path = NULL;
+
+	if (errnum == EPERM)
+		return denied("cannot load BPF programs");
+	if (!log)
+		return &ray_enomem;
+	e->fd = load_once(t, e, l, log, size);
+	if (e->fd >= 0)
+		return NULL; /* it was short of memory for a moment */
+	if (!*log)
+		return ray_error_errno(RAY_FAILED, errnum, "the kernel does not take the program for %s", e->code.name);
+	path = save_log(log);
+	return ray_error_remedy(
+		ray_error_new(RAY_FAILED, "the kernel's verifier refuses the program for %s: %s", e->code.name,
+			      last_line(log)),
+		"this is a defect of noderay, not of the script; please report it with the script and the log%s%s",
+		path ? " in " : ", which could not be written", path ? path : "");
+}
+
+static struct ray_error *load_linked(struct ray_trace *t, struct ray_entry *e, struct ray_linked *l)
+{
+	const struct ray_link_values values = { give_map, give_constant, t };
+	const struct ray_object *object;
+	struct ray_error *err = ray_trace_object(t, &object);
+
+	if (!err)
+		err = ray_link_collect(object, &e->code, l);
+	if (!err)
+		err = ray_link_finish(object, &values, l);
+	if (!err)
+		err = load_types(t);
+	if (err)
+		return err;
+	e->fd = load_once(t, e, l, NULL, 0);
+	return e->fd < 0 ? refused(t, e, l, errno) : NULL;
+}
+
+struct ray_error *ray_entry_load(struct ray_trace *t, struct ray_entry *e)
+{
+	struct ray_linked l = { 0 };
+	struct ray_error *err = load_linked(t, e, &l);
+
+	ray_linked_deinit(&l);
+	return err;
+}

@@ -1,0 +1,318 @@
+/* maps.c - the maps of a run, each only when some code uses it.
+ * SPDX-License-Identifier: MIT
+ *
+ * Array maps are mapped to be filled: one element per system call would take longer than the rest of the start. Hashes grow as they are
+ * filled (BPF_F_NO_PREALLOC), so a generous limit costs nothing. Knows no stacks: their maps are stacks.c's. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "engine/internal.h"
+#include "engine/link.h"
+
+enum {
+	AGG_KEYS_MIN = 131072, /* keys of an aggregation that fit whatever their size, with the default aggsize */
+	AGG_SIZE_DEFAULT = 4 << 20,
+	RING_CPUS_MIN = 4, /* bufsize is per CPU in the reference; one ring serves all */
+	RING_CPUS_MAX = 16,
+	RING_MAX = 1 << 30,
+	NAMES_SPARE = 4096, /* probes that come after the start */
+	STRINGS_SPARE = 1 << 18,
+	POINTS_SPARE = 1024,
+};
+
+static struct ray_error *create(enum bpf_map_type type, const char *name, uint32_t key_size, uint32_t value_size,
+				uint32_t entries, uint32_t flags, int *ret)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = flags);
+	int fd = bpf_map_create(type, name, key_size, value_size, entries, &opts);
+
+	if (fd >= 0) {
+		*ret = fd;
+		return NULL;
+	}
+	if (errno == EPERM || errno == EACCES)
+		return ray_error_remedy(
+			ray_error_new(RAY_DENIED, "cannot create BPF maps: Operation not permitted"),
+			"run as root, or with the capabilities CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE");
+	return ray_error_errno(RAY_FAILED, errno, "cannot create the BPF map %s (%u elements of %u + %u bytes)", name,
+			       entries, key_size, value_size);
+}
+
+static struct ray_error *create_array(const char *name, uint32_t value_size, uint32_t entries, int *ret)
+{
+	return create(BPF_MAP_TYPE_ARRAY, name, 4, value_size, entries, BPF_F_MMAPABLE, ret);
+}
+
+static struct ray_error *map_array(int fd, size_t size, void **ret)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (p == MAP_FAILED)
+		return ray_error_errno(RAY_FAILED, errno, "cannot map a BPF map of %zu bytes", size);
+	*ret = p;
+	return NULL;
+}
+
+/* ---- the runtime's ---- */
+
+static struct ray_error *create_slots(struct ray_trace *t)
+{
+	const struct ray_plan *plan = t->plan;
+	struct ray_slot_shape shape;
+	struct ray_error *err;
+	void *slots;
+
+	ray_slot_shape(plan, &shape);
+	err = create_array("slots", shape.value_size, t->slot_count, &t->maps[RAY_LINK_SLOTS]);
+	if (!err)
+		err = map_array(t->maps[RAY_LINK_SLOTS], (size_t)shape.value_size * t->slot_count, &slots);
+	if (err)
+		return err;
+	for (uint32_t i = 0; i < t->slot_count; i++) {
+		char *at = (char *)slots + (size_t)i * shape.value_size;
+
+		((struct ray_slot *)at)->index = i;
+		if (plan->strings_size)
+			memcpy(at + plan->strings_at, plan->string_bytes, plan->strings_size);
+	}
+	munmap(slots, (size_t)shape.value_size * t->slot_count);
+	return NULL;
+}
+
+static struct ray_error *create_state(struct ray_trace *t)
+{
+	struct ray_error *err = create_array("state", sizeof(struct ray_state), 1, &t->maps[RAY_LINK_STATE]);
+	void *state;
+
+	if (!err)
+		err = map_array(t->maps[RAY_LINK_STATE], sizeof(struct ray_state), &state);
+	if (!err) {
+		t->state = state;
+		t->state->own_tgid = (uint32_t)getpid();
+	}
+	return err;
+}
+
+/* One ring for all CPUs keeps the order. */
+static struct ray_error *create_ring(struct ray_trace *t)
+{
+	uint64_t cpus = t->slot_count / RAY_SLOTS_PER_CPU;
+	uint64_t want = t->options.bufsize, size = 4096;
+
+	want *= cpus < RING_CPUS_MIN ? RING_CPUS_MIN : cpus > RING_CPUS_MAX ? RING_CPUS_MAX : cpus;
+	if (want < 2 * (uint64_t)t->plan->record_size)
+		want = 2 * (uint64_t)t->plan->record_size;
+	while (size < want && size < RING_MAX)
+		size *= 2;
+	t->ring_size = (uint32_t)size;
+	return create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, t->ring_size, 0, &t->maps[RAY_LINK_RING]);
+}
+
+static struct ray_error *create_points(struct ray_trace *t)
+{
+	uint32_t count = (uint32_t)t->points.n + POINTS_SPARE;
+	struct ray_error *err;
+	void *points;
+
+	err = create_array("points", sizeof(struct ray_point), count, &t->maps[RAY_LINK_POINTS]);
+	if (!err)
+		err = map_array(t->maps[RAY_LINK_POINTS], sizeof(struct ray_point) * count, &points);
+	if (err)
+		return err;
+	if (t->points.n)
+		memcpy(points, t->points.at, t->points.n * sizeof(struct ray_point));
+	munmap(points, sizeof(struct ray_point) * count);
+	return NULL;
+}
+
+/* ---- names of probes ---- */
+
+struct names {
+	struct ray_name_offsets *probes;
+	char *strings;
+};
+
+static void part_store(struct ray_trace *t, struct names *n, const struct ray_probe *probe, int part, const char *text)
+{
+	size_t size = strlen(text) + 1;
+
+	/* Byte 0 of the strings is an empty one: what is missing is empty. */
+	n->probes[probe->id].at[part] = t->strings_used;
+	memcpy(n->strings + t->strings_used, text, size);
+	t->strings_used += (uint32_t)size;
+}
+
+static uint64_t names_size(const struct ray_probe *p)
+{
+	return strlen(p->provider) + strlen(p->module) + strlen(p->function) + strlen(p->name) + 4;
+}
+
+static void name_store(struct ray_trace *t, struct names *n, const struct ray_probe *probe)
+{
+	const char *parts[4] = { probe->provider, probe->module, probe->function, probe->name };
+
+	if (probe->id >= t->probes_size || names_size(probe) > t->strings_size - t->strings_used ||
+	    n->probes[probe->id].at[0])
+		return;
+	for (int i = 0; i < 4; i++)
+		part_store(t, n, probe, i, parts[i]);
+}
+
+static struct ray_error *map_names(struct ray_trace *t, struct names *n)
+{
+	struct ray_error *err;
+	void *probes, *strings;
+
+	err = map_array(t->maps[RAY_LINK_PROBES], sizeof(struct ray_name_offsets) * t->probes_size, &probes);
+	if (err)
+		return err;
+	err = map_array(t->maps[RAY_LINK_STRINGS], t->strings_size, &strings);
+	if (err) {
+		munmap(probes, sizeof(struct ray_name_offsets) * t->probes_size);
+		return err;
+	}
+	n->probes = probes;
+	n->strings = strings;
+	return NULL;
+}
+
+static void unmap_names(struct ray_trace *t, struct names *n)
+{
+	munmap(n->probes, sizeof(struct ray_name_offsets) * t->probes_size);
+	munmap(n->strings, t->strings_size);
+}
+
+struct ray_error *ray_maps_name_probe(struct ray_trace *t, const struct ray_probe *probe)
+{
+	struct ray_error *err;
+	struct names n;
+
+	if (t->maps[RAY_LINK_PROBES] < 0 || t->maps[RAY_LINK_STRINGS] < 0)
+		return NULL;
+	err = map_names(t, &n);
+	if (err)
+		return err;
+	name_store(t, &n, probe);
+	if (probe->id >= t->probes_size || !n.probes[probe->id].at[0])
+		err = ray_error_new(RAY_FAILED, "no room for the names of more probes");
+	unmap_names(t, &n);
+	return err;
+}
+
+static struct ray_error *create_names(struct ray_trace *t)
+{
+	uint64_t size = 1 + STRINGS_SPARE;
+	const struct ray_probe *probe;
+	struct ray_error *err;
+	struct names n;
+	uint32_t count = 0;
+
+	for (uint32_t id = 1; (probe = ray_catalogue_probe(t->catalogue, id)) != NULL; id++, count++)
+		size += names_size(probe);
+	t->probes_size = count + 1 + NAMES_SPARE;
+	t->strings_size = (uint32_t)size;
+	t->strings_used = 1;
+	err = create_array("probes", sizeof(struct ray_name_offsets), t->probes_size, &t->maps[RAY_LINK_PROBES]);
+	if (!err)
+		err = create_array("strings", t->strings_size, 1, &t->maps[RAY_LINK_STRINGS]);
+	if (!err)
+		err = map_names(t, &n);
+	if (err)
+		return err;
+	for (uint32_t id = 1; (probe = ray_catalogue_probe(t->catalogue, id)) != NULL; id++)
+		name_store(t, &n, probe);
+	unmap_names(t, &n);
+	return NULL;
+}
+
+/* ---- the program's own ---- */
+
+static struct ray_error *create_aggregation(struct ray_trace *t, const struct ray_agg_plan *agg)
+{
+	uint64_t entries = t->options.aggsize / (agg->key.size + agg->value_size);
+
+	if (t->options.aggsize >= AGG_SIZE_DEFAULT && entries < AGG_KEYS_MIN)
+		entries = AGG_KEYS_MIN;
+	if (!agg->key.field_count || !entries)
+		entries = 1;
+	if (entries > UINT32_MAX / 2)
+		entries = UINT32_MAX / 2;
+	return create(BPF_MAP_TYPE_PERCPU_HASH, "aggregation", agg->key.size, agg->value_size, (uint32_t)entries,
+		      BPF_F_NO_PREALLOC, &t->own_maps[agg->map - RAY_MAP_OWN]);
+}
+
+static struct ray_error *create_class(struct ray_trace *t, const struct ray_dynvar_class *class)
+{
+	uint64_t entries = t->options.dynvarsize / (class->key_size + class->value_size);
+
+	if (!entries)
+		entries = 1;
+	if (entries > UINT32_MAX / 2)
+		entries = UINT32_MAX / 2;
+	return create(BPF_MAP_TYPE_HASH, "variables", class->key_size, class->value_size, (uint32_t)entries,
+		      BPF_F_NO_PREALLOC, &t->own_maps[class->map - RAY_MAP_OWN]);
+}
+
+static struct ray_error *create_own(struct ray_trace *t)
+{
+	const struct ray_plan *plan = t->plan;
+	struct ray_error *err = NULL;
+
+	t->own_maps = malloc((plan->map_count + 1) * sizeof(*t->own_maps));
+	if (!t->own_maps)
+		return &ray_enomem;
+	for (uint32_t i = 0; i < plan->map_count; i++)
+		t->own_maps[i] = -1;
+	if (plan->globals_size)
+		err = create_array("globals", plan->globals_size, 1, &t->own_maps[plan->globals_map - RAY_MAP_OWN]);
+	for (size_t i = 0; i < t->program->aggregations.n && !err; i++)
+		if (plan->aggregations[i].value_size)
+			err = create_aggregation(t, &plan->aggregations[i]);
+	for (size_t i = 0; i < plan->classes.n && !err; i++)
+		err = create_class(t, &plan->classes.at[i]);
+	return err;
+}
+
+struct ray_error *ray_maps_used(struct ray_trace *t, bool used[RAY_LINK_MAP_COUNT])
+{
+	const struct ray_object *object;
+	struct ray_error *err = ray_trace_object(t, &object);
+
+	for (size_t i = 0; i < t->entries.n && !err; i++) {
+		struct ray_linked l = { 0 };
+
+		err = ray_link_collect(object, &t->entries.at[i]->code, &l);
+		if (!err)
+			ray_link_used_maps(object, &l, used);
+		ray_linked_deinit(&l);
+	}
+	return err;
+}
+
+struct ray_error *ray_maps_create(struct ray_trace *t)
+{
+	bool used[RAY_LINK_MAP_COUNT] = { 0 };
+	int cpus = libbpf_num_possible_cpus();
+	struct ray_error *err;
+
+	if (cpus <= 0)
+		return ray_error_errno(RAY_FAILED, -cpus, "cannot tell how many CPUs there are");
+	t->slot_count = (uint32_t)cpus * RAY_SLOTS_PER_CPU;
+	err = ray_maps_used(t, used);
+	if (!err)
+		err = create_slots(t);
+	if (!err)
+		err = create_state(t);
+	if (!err) /* always: the consumer waits on it */
+		err = create_ring(t);
+	if (!err && used[RAY_LINK_POINTS])
+		err = create_points(t);
+	if (!err && used[RAY_LINK_PROBES])
+		err = create_names(t);
+	if (!err)
+		err = create_own(t);
+	return err;
+}
