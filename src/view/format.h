@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * The parser knows D's whole notation (flags, widths, `*`, %Y, %k, %@...); whether arguments fit is asked by the checker with
- * ray_format_accepts(). Pure: bytes in, text out. */
+ * ray_conversion_accepts(). Pure: bytes in, text out. What needs names (%a, %A of addresses, %k) is given the text. */
 #ifndef RAY_VIEW_FORMAT_H
 #define RAY_VIEW_FORMAT_H
 
@@ -18,6 +18,8 @@ enum ray_format_flag {
 	RAY_FORMAT_GROUP = 32, RAY_FORMAT_AGGREGATION = 64, /* %@ */
 	RAY_FORMAT_DYNAMIC_WIDTH = 128, RAY_FORMAT_DYNAMIC_PRECISION = 256,
 };
+
+enum { RAY_FORMAT_WIDTH_MAX = 1 << 26 }; /* of a width or precision: a damaged `*` must not ask for all memory */
 
 struct ray_conversion {
 	const char *literal; /* text before it, already unescaped; "" if none */
@@ -53,12 +55,12 @@ struct ray_value {
 	bool is_pointer, is_char;
 	uint32_t size; /* of the type in bytes; of the data for BYTES */
 	uint64_t integer; /* sign-extended */
-	const void *bytes;
+	const void *bytes; /* of FLOAT: size bytes of it; AGGREGATION: its histogram, ready to print */
 	size_t length; /* of STRING without its NUL */
 };
 
 /* Whether the conversion takes a value of this kind; false: *why is the reference's wording of what it takes ("char [] or string
- * (or use stringof)"). */
+ * (or use stringof)"). A value that is none (void, an aggregation's name) is RAY_VALUE_AGGREGATION: nothing takes it. */
 bool ray_conversion_accepts(const struct ray_conversion *c, const struct ray_value *example, const char **why);
 /* One conversion with its literal; width and precision given as `*` come from the values before. Returns values used. */
 size_t ray_conversion_print(const struct ray_conversion *c, const struct ray_value *values, size_t count,
