@@ -105,6 +105,7 @@ void ray_trace_free(struct ray_trace *t)
 	free_entries(t);
 	for (i = 0; t->clause_code && i < t->program->clauses.n; i++)
 		ray_piece_deinit(&t->clause_code[i]);
+	ray_piece_deinit(&t->fault_code);
 	if (t->plan)
 		close_maps(t);
 	ray_load_close(t);

@@ -48,6 +48,9 @@ struct ray_trace {
 	struct ray_trace_options options; /* a copy; setopt() changes it */
 	struct ray_plan *plan;
 	struct ray_piece *clause_code; /* by clause index */
+	struct ray_piece fault_code;   /* where a clause that faults leads to (enter_code.c) */
+	const struct ray_clause **error_clauses; /* of dtrace:::ERROR */
+	size_t error_clause_count;
 	RAY_VEC(struct ray_entry *) entries;
 	RAY_VEC(struct ray_point) points;
 	int maps[RAY_TRACE_MAPS]; /* by RAY_LINK_*; -1 where not needed */

@@ -6,6 +6,7 @@
  * addresses as D sees them (kern/wire.h) or plain values. engine/link.c copies those a program needs, and puts maps and constants in.
  * Knows nothing of D, probes or node. */
 #include "kern/base.bpf.h"
+#include "kern/fire.bpf.h"
 #include "kern/memory.bpf.h"
 #include "kern/record.bpf.h"
 #include "kern/string.bpf.h"

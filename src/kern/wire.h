@@ -88,6 +88,7 @@ enum ray_fetch_kind {
 	RAY_FETCH_RAW,	    /* raw tracepoint argument number `value` */
 	RAY_FETCH_RAW_FIELD,/* kernel memory at raw argument `reg` + value */
 	RAY_FETCH_TASK_FIELD,/* kernel memory at the current task + value */
+	RAY_FETCH_TASK,	    /* address of the current task */
 };
 
 struct ray_fetch {
@@ -96,7 +97,7 @@ struct ray_fetch {
 	__u8 index; /* likewise; 0xff: none */
 	__u8 scale; /* shift */
 	__u8 size;  /* bytes: 1 2 4 8 */
-	__u8 flags; /* 1: signed */
+	__u8 flags; /* 1: signed; 2: __data_loc; 4: value is a RAY_LINK_* constant, an offset that only the kernel knows */
 	__u16 pad;
 	__s64 value;
 };

@@ -15,8 +15,8 @@
 enum { SHORTEST_NS = 200000 /* as in DTrace: more often, and little else would run */ };
 
 static const char *const customary[] = {
-	"profile-97",	"profile-199",	"profile-499", "profile-997", "profile-1999", "profile-4001", "profile-4999",
-	"tick-1",	"tick-10",	"tick-100",    "tick-500",    "tick-1000",    "tick-5000",
+	"profile-97", "profile-199", "profile-499", "profile-997", "profile-1999", "profile-4001", "profile-4999",
+	"tick-1",     "tick-10",     "tick-100",    "tick-500",	   "tick-1000",	   "tick-5000",
 };
 
 static const struct {

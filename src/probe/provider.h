@@ -11,8 +11,8 @@ struct ray_stability {
 };
 
 struct ray_provider {
-	const char *name;     /* "syscall"; "pid" and "usdt" match by pattern, see handles */
-	const char *prelude;  /* D text; NULL if none */
+	const char *name;    /* "syscall"; "pid" and "usdt" match by pattern, see handles */
+	const char *prelude; /* D text; NULL if none */
 	struct ray_stability stability[5];
 	/* Numbers that only this provider's probes have, whatever was matched before: `-i` means the same probe in every run. 0: none. */
 	uint32_t first_id, id_count;
@@ -23,7 +23,8 @@ struct ray_provider {
 	/* Adds all probes matching spec through ray_catalogue_add(). */
 	struct ray_error *(*match)(struct ray_catalogue *c, const struct ray_provider *p,
 				   const struct ray_probe_spec *spec, ray_probe_list *matches);
-	struct ray_error *(*args)(struct ray_catalogue *c, struct ray_probe *probe, struct ray_probe_args *ret); /* NULL: unknown */
+	struct ray_error *(*args)(struct ray_catalogue *c, struct ray_probe *probe,
+				  struct ray_probe_args *ret); /* NULL: unknown */
 	struct ray_error *(*sites)(struct ray_catalogue *c, struct ray_probe *probe);
 };
 

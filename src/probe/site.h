@@ -31,6 +31,9 @@ struct ray_site {
 	 * (UPROBE without fetch, SYSCALL, RAW_TRACEPOINT) leave count 0. */
 	const struct ray_fetch *fetch;
 	size_t fetch_count;
+	/* It fires only if all of these hold. Sites that share a program have the same ones. */
+	const struct ray_condition *conditions;
+	size_t condition_count;
 	union {
 		uint64_t period_ns;
 		uint32_t number; /* system call */
@@ -43,20 +46,18 @@ struct ray_site {
 		struct {
 			const char *group, *name;
 			uint32_t id; /* tracefs' */
-			/* RAW_TRACEPOINT: fires only if arguments[condition_arg] passes; see proc.c and sched.c */
-			const struct ray_condition *conditions;
-			size_t condition_count;
 		} tracepoint;
 	};
 };
 
-/* A raw tracepoint may stand for several probes (signal_generate: signal-send, signal-discard): fires if argument `arg`
- * compares so. The argument is fetched by its own rule first. */
+/* A place may stand for several probes (signal_generate: signal-send, signal-discard): this one fires if argument `arg`
+ * compares so with a number, or with another argument. The arguments are fetched by the site's own rules first. */
+enum ray_compare { RAY_COMPARE_EQ, RAY_COMPARE_NE, RAY_COMPARE_LT, RAY_COMPARE_GE, RAY_COMPARE_MASK, RAY_COMPARE_EQ_ARG };
+
 struct ray_condition {
 	uint8_t arg;
 	uint8_t op; /* enum ray_compare */
-	int64_t value;
+	int32_t value; /* RAY_COMPARE_EQ_ARG: number of the other argument */
 };
-enum ray_compare { RAY_COMPARE_EQ, RAY_COMPARE_NE, RAY_COMPARE_LT, RAY_COMPARE_GE, RAY_COMPARE_MASK };
 
 #endif

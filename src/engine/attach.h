@@ -1,0 +1,20 @@
+/* attach.h - hanging programs in: what attach*.c share. Everything hangs on file descriptors, and ends with them.
+ * SPDX-License-Identifier: MIT */
+#ifndef RAY_ENGINE_ATTACH_H
+#define RAY_ENGINE_ATTACH_H
+
+#include <linux/perf_event.h>
+
+#include "engine/internal.h"
+
+/* Takes fd over: closed by ray_entries_detach(). */
+RAY_MUST_USE struct ray_error *ray_link_keep(struct ray_trace *t, int fd);
+/* Opens a perf event and lets it run the entry's program, which finds `point` in its cookie. `what` is for the error. */
+RAY_MUST_USE struct ray_error *ray_perf_attach(struct ray_trace *t, const struct ray_entry *e,
+					       struct perf_event_attr *attr, int cpu, uint32_t point, const char *what);
+/* errno of a system call that the kernel refused, with what would allow it. */
+RAY_MUST_USE struct ray_error *ray_attach_error(int errnum, const char *what);
+/* All sites of an entry for uprobes. */
+RAY_MUST_USE struct ray_error *ray_uprobes_attach(struct ray_trace *t, struct ray_entry *e);
+
+#endif

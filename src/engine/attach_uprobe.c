@@ -1,0 +1,39 @@
+/* attach_uprobe.c - hangs programs in at addresses of files. SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "engine/attach.h"
+
+/* A number from sysfs; -1 if the kernel has no such thing. */
+static int number_read(const char *path)
+{
+	ray_auto_file FILE *f = fopen(path, "re");
+	int value;
+
+	return f && fscanf(f, "%d", &value) == 1 ? value : -1;
+}
+
+static struct ray_error *uprobe_attach(struct ray_trace *t, const struct ray_entry *e, size_t i, int type)
+{
+	const struct ray_site *site = e->sites.at[i];
+	struct perf_event_attr attr = {
+		.type = type,
+		.config = (e->kind == RAY_SITE_URETPROBE) | site->uprobe.semaphore << 32,
+		.uprobe_path = (uint64_t)(uintptr_t)site->uprobe.file,
+		.probe_offset = site->uprobe.offset,
+	};
+
+	return ray_perf_attach(t, e, &attr, 0, e->first_point + i, site->uprobe.file);
+}
+
+struct ray_error *ray_uprobes_attach(struct ray_trace *t, struct ray_entry *e)
+{
+	int type = number_read("/sys/bus/event_source/devices/uprobe/type");
+	struct ray_error *err = NULL;
+
+	if (type < 0)
+		return ray_error_new(RAY_FAILED, "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)");
+	for (size_t i = 0; i < e->sites.n && !err; i++)
+		err = uprobe_attach(t, e, i, type);
+	return err;
+}

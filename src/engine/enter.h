@@ -1,0 +1,48 @@
+/* enter.h - the parts of an entry program: what enter*.c say to each other. SPDX-License-Identifier: MIT */
+#ifndef RAY_ENGINE_ENTER_H
+#define RAY_ENGINE_ENTER_H
+
+#include "engine/internal.h"
+
+/* Registers that hold the same thing all through an entry. */
+enum { RAY_CTX_REG = BPF_REG_6, RAY_SLOT_REG = BPF_REG_7, RAY_POINT_REG = BPF_REG_8, RAY_STATE_REG = BPF_REG_9 };
+
+/* Bytes of an entry's stack, below the frame pointer. */
+enum { RAY_STACK_KEY = -8, RAY_STACK_REGS = -32 /* orig_ax, ip, cs of a system call that returns */ };
+
+/* Offsets in the kernel's struct pt_regs of x86_64, which its own ABI fixes. */
+enum {
+	RAY_REGS_BP = 32,
+	RAY_REGS_R10 = 56,
+	RAY_REGS_R9 = 64,
+	RAY_REGS_R8 = 72,
+	RAY_REGS_AX = 80,
+	RAY_REGS_CX = 88,
+	RAY_REGS_DX = 96,
+	RAY_REGS_SI = 104,
+	RAY_REGS_DI = 112,
+	RAY_REGS_ORIG_AX = 120,
+	RAY_REGS_IP = 128,
+	RAY_REGS_CS = 136,
+	RAY_REGS_SP = 152,
+	RAY_REGS_SIZE = 168,
+};
+
+enum { RAY_CS_USER32 = 0x23 }; /* code segment of 32-bit programs: their system calls have other numbers */
+
+struct ray_entry_labels {
+	uint32_t out;	  /* nothing is held */
+	uint32_t release; /* the slot is */
+};
+
+/* One site, known when the code is written: no point needs to be looked up. */
+bool ray_entry_is_single(const struct ray_entry *e);
+/* enter_code.c */
+void ray_entry_emit(struct ray_trace *t, struct ray_entry *e);
+void ray_entry_emit_fault(struct ray_trace *t, struct ray_piece *p);
+/* enter_args.c: fills slot->args, and what the context alone tells. May jump to release: the site's conditions do not hold. */
+void ray_entry_emit_args(const struct ray_entry *e, struct ray_piece *p, const struct ray_entry_labels *labels);
+/* Arguments of a site that an entry must have: what the clauses use, and what the conditions compare. */
+uint32_t ray_entry_args_needed(const struct ray_entry *e);
+
+#endif

@@ -1,0 +1,369 @@
+/* enter_args.c - how an entry gets its arguments out of the context it is called with.
+ * SPDX-License-Identifier: MIT
+ *
+ * Only those that a clause uses. Sites that share a program and differ (USDT) have rules in their points, which the runtime follows; whatever
+ * is the same for all of an entry becomes instructions here. */
+#include <stddef.h>
+
+#include "engine/enter.h"
+
+static int arg_at(int i)
+{
+	return offsetof(struct ray_slot, args) + 8 * i;
+}
+
+static int spill_at(int i)
+{
+	return offsetof(struct ray_slot, spills) + 8 * i;
+}
+
+static void emit_arg_store(struct ray_piece *p, int i, uint8_t reg)
+{
+	ray_piece_emit(p, RAY_STORE(BPF_DW, RAY_SLOT_REG, reg, arg_at(i)));
+}
+
+static void emit_args_clear(struct ray_piece *p, uint32_t which)
+{
+	for (int i = 0; i < RAY_ARGS; i++)
+		if (which & 1U << i)
+			ray_piece_emit(p, RAY_STORE_IMM(BPF_DW, RAY_SLOT_REG, arg_at(i), 0));
+}
+
+uint32_t ray_entry_args_needed(const struct ray_entry *e)
+{
+	uint32_t needed = e->args_used & ((1U << RAY_ARGS) - 1);
+
+	for (size_t i = 0; i < e->sites.n; i++) {
+		const struct ray_site *site = e->sites.at[i];
+
+		for (size_t k = 0; site && k < site->condition_count; k++) {
+			needed |= 1U << site->conditions[k].arg;
+			if (site->conditions[k].op == RAY_COMPARE_EQ_ARG)
+				needed |= 1U << site->conditions[k].value;
+		}
+	}
+	return needed;
+}
+
+/* Slot memory at `offset` = `size` bytes at the address in R3. R0: not 0 if that failed. */
+static void emit_read(struct ray_piece *p, int offset, int size, uint32_t helper)
+{
+	ray_piece_emit(p, RAY_MOV_REG(BPF_REG_1, RAY_SLOT_REG));
+	ray_piece_emit(p, RAY_ALU_IMM(BPF_ADD, BPF_REG_1, offset));
+	ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_2, size));
+	ray_piece_emit(p, RAY_CALL_HELPER(helper));
+}
+
+/* ---- system calls ---- */
+
+/* One read gets all registers there are arguments in, and the code segment behind them. */
+static void emit_syscall_enter(struct ray_piece *p, uint32_t needed, const struct ray_entry_labels *labels)
+{
+	static const int regs[] = { RAY_REGS_DI, RAY_REGS_SI, RAY_REGS_DX, RAY_REGS_R10, RAY_REGS_R8, RAY_REGS_R9 };
+	int first = needed ? RAY_REGS_R10 : RAY_REGS_CS;
+
+	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_3, RAY_CTX_REG, 0));
+	ray_piece_emit(p, RAY_ALU_IMM(BPF_ADD, BPF_REG_3, first));
+	emit_read(p, spill_at(0), RAY_REGS_CS + 8 - first, BPF_FUNC_probe_read_kernel);
+	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_SLOT_REG, spill_at(0) + RAY_REGS_CS - first));
+	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JEQ, BPF_REG_1, RAY_CS_USER32), labels->release);
+	for (size_t i = 0; i < RAY_COUNT(regs); i++)
+		if (needed & 1U << i) {
+			ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_SLOT_REG, spill_at(0) + regs[i] - first));
+			emit_arg_store(p, i, BPF_REG_1);
+		}
+	emit_args_clear(p, needed & ~0x3fU);
+}
+
+/* arg0 and arg1 are the value; errno is set when it is one. */
+static void emit_syscall_exit(struct ray_piece *p, uint32_t needed)
+{
+	uint32_t fine = ray_piece_label(p);
+
+	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_CTX_REG, 8));
+	emit_arg_store(p, 0, BPF_REG_1);
+	emit_arg_store(p, 1, BPF_REG_1);
+	emit_args_clear(p, needed & ~3U);
+	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JSGE, BPF_REG_1, 0), fine);
+	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JSLE, BPF_REG_1, -4096), fine);
+	ray_piece_emit(p, RAY_ALU_IMM(BPF_NEG, BPF_REG_1, 0));
+	ray_piece_emit(p, RAY_STORE(BPF_W, RAY_SLOT_REG, BPF_REG_1, offsetof(struct ray_slot, error)));
+	ray_piece_place(p, fine);
+}
+
+/* ---- profile ---- */
+
+/* The interrupted pc is arg0 in the kernel, arg1 in a program. */
+static void emit_profile(struct ray_piece *p, uint32_t needed)
+{
+	uint32_t kernel = ray_piece_label(p);
+	uint32_t done = ray_piece_label(p);
+
+	emit_args_clear(p, needed | 3);
+	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_2, RAY_CTX_REG, RAY_REGS_IP));
+	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_CTX_REG, RAY_REGS_CS));
+	ray_piece_emit(p, RAY_ALU_IMM(BPF_AND, BPF_REG_1, 3));
+	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JEQ, BPF_REG_1, 0), kernel);
+	emit_arg_store(p, 1, BPF_REG_2);
+	ray_piece_jump(p, RAY_JUMP_ALWAYS, done);
+	ray_piece_place(p, kernel);
+	emit_arg_store(p, 0, BPF_REG_2);
+	ray_piece_emit(p, RAY_STORE(BPF_DW, RAY_SLOT_REG, BPF_REG_2, offsetof(struct ray_slot, kernel_pc)));
+	ray_piece_place(p, done);
+}
+
+/* ---- uprobes ---- */
+
+static void emit_user_regs(struct ray_piece *p)
+{
+	static const struct {
+		int reg, at;
+	} saved[] = {
+		{ RAY_REGS_IP, offsetof(struct ray_slot, user_pc) },
+		{ RAY_REGS_SP, offsetof(struct ray_slot, user_sp) },
+		{ RAY_REGS_BP, offsetof(struct ray_slot, user_fp) },
+	};
+
+	for (size_t i = 0; i < RAY_COUNT(saved); i++) {
+		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_CTX_REG, saved[i].reg));
+		ray_piece_emit(p, RAY_STORE(BPF_DW, RAY_SLOT_REG, BPF_REG_1, saved[i].at));
+	}
+}
+
+/* The calling convention: six in registers, the rest above the return address. */
+static void emit_call_args(struct ray_piece *p, uint32_t needed)
+{
+	static const int regs[] = { RAY_REGS_DI, RAY_REGS_SI, RAY_REGS_DX, RAY_REGS_CX, RAY_REGS_R8, RAY_REGS_R9 };
+
+	emit_args_clear(p, needed & ~0x3fU);
+	for (int i = 0; i < RAY_ARGS; i++) {
+		if (!(needed & 1U << i))
+			continue;
+		if (i < (int)RAY_COUNT(regs)) {
+			ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_CTX_REG, regs[i]));
+			emit_arg_store(p, i, BPF_REG_1);
+		} else {
+			ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_3, RAY_CTX_REG, RAY_REGS_SP));
+			ray_piece_emit(p, RAY_ALU_IMM(BPF_ADD, BPF_REG_3, 8 * (i - (int)RAY_COUNT(regs) + 1)));
+			emit_read(p, arg_at(i), 8, BPF_FUNC_probe_read_user);
+		}
+	}
+}
+
+/* Rules of the point: the runtime follows them over a copy of the registers. */
+static void emit_point_args(struct ray_piece *p, uint32_t needed, uint32_t plain)
+{
+	ray_piece_emit(p, RAY_LOAD(BPF_W, BPF_REG_1, RAY_POINT_REG, offsetof(struct ray_point, fetch_count)));
+	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JEQ, BPF_REG_1, 0), plain);
+	emit_args_clear(p, needed);
+	for (int i = 0; i < RAY_REGS_SIZE / 8; i++) {
+		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_CTX_REG, 8 * i));
+		ray_piece_emit(p, RAY_STORE(BPF_DW, RAY_SLOT_REG, BPF_REG_1, spill_at(i)));
+	}
+	ray_piece_emit(p, RAY_MOV_REG(BPF_REG_1, RAY_CTX_REG));
+	ray_piece_emit(p, RAY_CALL_HELPER(BPF_FUNC_get_attach_cookie));
+	ray_piece_emit(p, RAY_MOV_REG(BPF_REG_2, BPF_REG_0));
+	ray_piece_emit(p, RAY_LOAD(BPF_W, BPF_REG_1, RAY_SLOT_REG, offsetof(struct ray_slot, index)));
+	ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_3, needed));
+	ray_piece_call_runtime(p, "ray_fetch_args");
+}
+
+static bool has_rules(const struct ray_entry *e)
+{
+	for (size_t i = 0; i < e->sites.n; i++)
+		if (e->sites.at[i]->fetch_count)
+			return true;
+	return false;
+}
+
+static void emit_uprobe(const struct ray_entry *e, struct ray_piece *p, uint32_t needed)
+{
+	uint32_t plain = ray_piece_label(p);
+	uint32_t done = ray_piece_label(p);
+
+	emit_user_regs(p);
+	if (needed && has_rules(e)) {
+		emit_point_args(p, needed, plain);
+		ray_piece_jump(p, RAY_JUMP_ALWAYS, done);
+	}
+	ray_piece_place(p, plain);
+	if (e->kind == RAY_SITE_UPROBE) {
+		emit_call_args(p, needed);
+	} else {
+		emit_args_clear(p, needed);
+		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_CTX_REG, RAY_REGS_AX));
+		emit_arg_store(p, 1, BPF_REG_1);
+	}
+	ray_piece_place(p, done);
+}
+
+/* ---- tracepoints ---- */
+
+static uint8_t load_size(uint8_t bytes)
+{
+	return bytes == 1 ? BPF_B : bytes == 2 ? BPF_H : bytes == 4 ? BPF_W : BPF_DW;
+}
+
+static void emit_extend(struct ray_piece *p, uint8_t reg, const struct ray_fetch *f)
+{
+	int shift = 64 - 8 * f->size;
+
+	if (!shift || !(f->flags & 1))
+		return;
+	ray_piece_emit(p, RAY_ALU_IMM(BPF_LSH, reg, shift));
+	ray_piece_emit(p, RAY_ALU_IMM(BPF_ARSH, reg, shift));
+}
+
+/* A number of the record; unaligned ones byte by byte, as the kernel lets a program load aligned ones only. */
+static void emit_context(struct ray_piece *p, const struct ray_fetch *f)
+{
+	if (f->value % f->size == 0) {
+		ray_piece_emit(p, RAY_LOAD(load_size(f->size), BPF_REG_1, RAY_CTX_REG, f->value));
+	} else {
+		ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_1, 0));
+		for (int i = f->size - 1; i >= 0; i--) {
+			ray_piece_emit(p, RAY_ALU_IMM(BPF_LSH, BPF_REG_1, 8));
+			ray_piece_emit(p, RAY_LOAD(BPF_B, BPF_REG_2, RAY_CTX_REG, f->value + i));
+			ray_piece_emit(p, RAY_ALU_REG(BPF_OR, BPF_REG_1, BPF_REG_2));
+		}
+	}
+	emit_extend(p, BPF_REG_1, f);
+}
+
+/* The address of a place in the record. The context's pointer goes through memory, so that it is a number afterwards. */
+static void emit_context_address(struct ray_piece *p, int i, const struct ray_fetch *f)
+{
+	emit_arg_store(p, i, RAY_CTX_REG);
+	if (f->flags & 2) {
+		ray_piece_emit(p, RAY_LOAD(BPF_W, BPF_REG_2, RAY_CTX_REG, f->value));
+		ray_piece_emit(p, RAY_ALU_IMM(BPF_AND, BPF_REG_2, 0xffff));
+	} else {
+		ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_2, f->value));
+	}
+	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_SLOT_REG, arg_at(i)));
+	ray_piece_emit(p, RAY_ALU_REG(BPF_ADD, BPF_REG_1, BPF_REG_2));
+}
+
+/* R3 += where the field is. */
+static void emit_offset(struct ray_piece *p, const struct ray_fetch *f)
+{
+	if (f->flags & 4) {
+		ray_piece_load_const(p, BPF_REG_1, f->value);
+		ray_piece_emit(p, RAY_ALU_REG(BPF_ADD, BPF_REG_3, BPF_REG_1));
+	} else {
+		ray_piece_emit(p, RAY_ALU_IMM(BPF_ADD, BPF_REG_3, f->value));
+	}
+}
+
+static void emit_field(struct ray_piece *p, int i, const struct ray_fetch *f)
+{
+	if (f->kind == RAY_FETCH_RAW_FIELD) {
+		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_3, RAY_CTX_REG, 8 * f->reg));
+	} else {
+		ray_piece_emit(p, RAY_CALL_HELPER(BPF_FUNC_get_current_task));
+		ray_piece_emit(p, RAY_MOV_REG(BPF_REG_3, BPF_REG_0));
+	}
+	emit_offset(p, f);
+	ray_piece_emit(p, RAY_STORE_IMM(BPF_DW, RAY_SLOT_REG, arg_at(i), 0));
+	emit_read(p, arg_at(i), f->size, BPF_FUNC_probe_read_kernel);
+	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_SLOT_REG, arg_at(i)));
+	emit_extend(p, BPF_REG_1, f);
+}
+
+/* R1 = the argument. */
+static void emit_fetch(struct ray_piece *p, int i, const struct ray_fetch *f)
+{
+	switch (f->kind) {
+	case RAY_FETCH_CONST:
+		ray_piece_load_u64(p, BPF_REG_1, f->value);
+		break;
+	case RAY_FETCH_CONTEXT:
+		emit_context(p, f);
+		break;
+	case RAY_FETCH_CONTEXT_ADDR:
+		emit_context_address(p, i, f);
+		break;
+	case RAY_FETCH_RAW:
+		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_CTX_REG, 8 * f->value));
+		emit_extend(p, BPF_REG_1, f);
+		break;
+	case RAY_FETCH_RAW_FIELD:
+	case RAY_FETCH_TASK_FIELD:
+		emit_field(p, i, f);
+		break;
+	case RAY_FETCH_TASK:
+		ray_piece_emit(p, RAY_CALL_HELPER(BPF_FUNC_get_current_task));
+		ray_piece_emit(p, RAY_MOV_REG(BPF_REG_1, BPF_REG_0));
+		break;
+	default:
+		ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_1, 0));
+	}
+	emit_arg_store(p, i, BPF_REG_1);
+}
+
+static void emit_fetches(const struct ray_site *site, struct ray_piece *p, uint32_t needed)
+{
+	for (size_t i = 0; i < RAY_ARGS; i++)
+		if (needed & 1U << i)
+			emit_fetch(p, i, i < site->fetch_count ? &site->fetch[i] : &(struct ray_fetch){ 0 });
+}
+
+/* ---- all ---- */
+
+static void emit_condition(struct ray_piece *p, const struct ray_condition *c, uint32_t release)
+{
+	static const uint8_t leaves[] = {
+		[RAY_COMPARE_EQ] = BPF_JNE,  [RAY_COMPARE_NE] = BPF_JEQ,     [RAY_COMPARE_LT] = BPF_JSGE,
+		[RAY_COMPARE_GE] = BPF_JSLT, [RAY_COMPARE_EQ_ARG] = BPF_JNE, [RAY_COMPARE_MASK] = BPF_JEQ,
+	};
+
+	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_SLOT_REG, arg_at(c->arg)));
+	if (c->op == RAY_COMPARE_EQ_ARG) {
+		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_2, RAY_SLOT_REG, arg_at(c->value)));
+		ray_piece_jump(p, RAY_JUMP_REG(leaves[c->op], BPF_REG_1, BPF_REG_2), release);
+	} else if (c->op == RAY_COMPARE_MASK) {
+		ray_piece_emit(p, RAY_ALU_IMM(BPF_AND, BPF_REG_1, c->value));
+		ray_piece_jump(p, RAY_JUMP_IMM(leaves[c->op], BPF_REG_1, 0), release);
+	} else {
+		ray_piece_jump(p, RAY_JUMP_IMM(leaves[c->op], BPF_REG_1, c->value), release);
+	}
+}
+
+static const struct ray_site *any_site(const struct ray_entry *e)
+{
+	for (size_t i = 0; i < e->sites.n; i++)
+		if (e->sites.at[i])
+			return e->sites.at[i];
+	return NULL;
+}
+
+void ray_entry_emit_args(const struct ray_entry *e, struct ray_piece *p, const struct ray_entry_labels *labels)
+{
+	uint32_t needed = ray_entry_args_needed(e);
+	const struct ray_site *site = any_site(e);
+
+	switch (e->kind) {
+	case RAY_SITE_SYSCALL_ENTER:
+		emit_syscall_enter(p, needed, labels);
+		break;
+	case RAY_SITE_SYSCALL_EXIT:
+		emit_syscall_exit(p, needed);
+		break;
+	case RAY_SITE_PROFILE:
+	case RAY_SITE_TICK:
+		emit_profile(p, needed);
+		break;
+	case RAY_SITE_UPROBE:
+	case RAY_SITE_URETPROBE:
+		emit_uprobe(e, p, needed);
+		break;
+	case RAY_SITE_TRACEPOINT:
+	case RAY_SITE_RAW_TRACEPOINT:
+		emit_fetches(site, p, needed);
+		break;
+	default:
+		emit_args_clear(p, needed);
+	}
+	for (size_t i = 0; i < site->condition_count; i++)
+		emit_condition(p, &site->conditions[i], labels->release);
+}
