@@ -204,15 +204,16 @@ struct ray_error *ray_maps_name_probe(struct ray_trace *t, const struct ray_prob
 
 static struct ray_error *create_names(struct ray_trace *t)
 {
+	uint32_t limit = ray_catalogue_id_limit(t->catalogue);
 	uint64_t size = 1 + STRINGS_SPARE;
 	const struct ray_probe *probe;
 	struct ray_error *err;
 	struct names n;
-	uint32_t count = 0;
 
-	for (uint32_t id = 1; (probe = ray_catalogue_probe(t->catalogue, id)) != NULL; id++, count++)
-		size += names_size(probe);
-	t->probes_size = count + 1 + NAMES_SPARE;
+	for (uint32_t id = 1; id < limit; id++)
+		if ((probe = ray_catalogue_probe(t->catalogue, id)) != NULL)
+			size += names_size(probe);
+	t->probes_size = limit + NAMES_SPARE;
 	t->strings_size = (uint32_t)size;
 	t->strings_used = 1;
 	err = create_array("probes", sizeof(struct ray_name_offsets), t->probes_size, &t->maps[RAY_LINK_PROBES]);
@@ -222,8 +223,9 @@ static struct ray_error *create_names(struct ray_trace *t)
 		err = map_names(t, &n);
 	if (err)
 		return err;
-	for (uint32_t id = 1; (probe = ray_catalogue_probe(t->catalogue, id)) != NULL; id++)
-		name_store(t, &n, probe);
+	for (uint32_t id = 1; id < limit; id++)
+		if ((probe = ray_catalogue_probe(t->catalogue, id)) != NULL)
+			name_store(t, &n, probe);
 	unmap_names(t, &n);
 	return NULL;
 }

@@ -8,7 +8,7 @@
 
 #include "probe/provider.h"
 
-enum { FIRST_FREE = 20000 };
+enum { FIRST_FREE = 10000 };
 
 struct ray_catalogue {
 	struct ray_arena *arena;
@@ -88,6 +88,11 @@ const char *ray_catalogue_prelude(const struct ray_catalogue *c)
 const struct ray_probe *ray_catalogue_probe(const struct ray_catalogue *c, uint32_t id)
 {
 	return id < c->by_id.n ? c->by_id.at[id] : NULL;
+}
+
+uint32_t ray_catalogue_id_limit(const struct ray_catalogue *c)
+{
+	return c->by_id.n;
 }
 
 /* ---- finding by name ---- */

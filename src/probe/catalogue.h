@@ -48,6 +48,8 @@ typedef RAY_VEC(struct ray_probe *) ray_probe_list;
 RAY_MUST_USE struct ray_error *ray_catalogue_match(struct ray_catalogue *c, const struct ray_probe_spec *spec,
 						   ray_probe_list *matches);
 const struct ray_probe *ray_catalogue_probe(const struct ray_catalogue *c, uint32_t id); /* NULL if there is none */
+/* All numbers are below; there are gaps, as providers that know all their probes have numbers of their own. */
+uint32_t ray_catalogue_id_limit(const struct ray_catalogue *c);
 
 /* Types of args[], as C text ("const char *", "struct sockaddr *"). count 0 with known false: the provider cannot tell. */
 struct ray_probe_arg {
