@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/process.h"
 #include "probe/provider.h"
 
 enum { FIRST_FREE = 10000 };
@@ -18,6 +19,7 @@ struct ray_catalogue {
 	size_t table_size, count;
 	uint32_t next_id;
 	char *prelude;
+	ray_code_processes processes; /* looked at so far */
 };
 
 static char *preludes_join(struct ray_arena *arena)
@@ -64,6 +66,9 @@ void ray_catalogue_free(struct ray_catalogue *c)
 {
 	if (!c)
 		return;
+	for (size_t i = 0; i < c->processes.n; i++)
+		ray_code_process_free(c->processes.at[i]);
+	ray_vec_free(&c->processes);
 	ray_vec_free(&c->by_id);
 	free(c->table);
 	ray_arena_free(c->arena);
@@ -73,6 +78,11 @@ void ray_catalogue_free(struct ray_catalogue *c)
 struct ray_arena *ray_catalogue_arena(struct ray_catalogue *c)
 {
 	return c->arena;
+}
+
+ray_code_processes *ray_catalogue_processes(struct ray_catalogue *c)
+{
+	return &c->processes;
 }
 
 const struct ray_catalogue_options *ray_catalogue_settings(const struct ray_catalogue *c)

@@ -30,7 +30,7 @@ struct ray_provider {
 
 extern const struct ray_provider *const ray_providers[]; /* NULL-ended, in the order of -l */
 
-extern const struct ray_provider ray_provider_dtrace, ray_provider_profile, ray_provider_syscall;
+extern const struct ray_provider ray_provider_dtrace, ray_provider_profile, ray_provider_syscall, ray_provider_pid;
 
 /* A probe about to be listed. */
 struct ray_probe_names {
@@ -45,6 +45,10 @@ RAY_MUST_USE struct ray_error *ray_catalogue_add(struct ray_catalogue *c, const 
 						 struct ray_probe **ret);
 struct ray_arena *ray_catalogue_arena(struct ray_catalogue *c);
 const struct ray_catalogue_options *ray_catalogue_settings(const struct ray_catalogue *c);
+/* The processes whose code was looked at; see process.h. */
+struct ray_code_process;
+typedef RAY_VEC(struct ray_code_process *) ray_code_processes;
+ray_code_processes *ray_catalogue_processes(struct ray_catalogue *c);
 bool ray_probe_spec_has(const struct ray_probe_spec *spec, const struct ray_probe_names *names);
 /* One site, zeroed, in the catalogue's arena: probe->sites. NULL when there is no memory. */
 struct ray_site *ray_probe_site_add(struct ray_catalogue *c, struct ray_probe *probe);

@@ -2,8 +2,5 @@
 #include "probe/provider.h"
 
 const struct ray_provider *const ray_providers[] = {
-	&ray_provider_dtrace,
-	&ray_provider_profile,
-	&ray_provider_syscall,
-	NULL,
+	&ray_provider_dtrace, &ray_provider_profile, &ray_provider_syscall, &ray_provider_pid, NULL,
 };

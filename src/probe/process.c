@@ -1,0 +1,134 @@
+/* process.c - see process.h. SPDX-License-Identifier: MIT */
+#include "probe/process.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+void ray_code_process_free(struct ray_code_process *p)
+{
+	if (!p)
+		return;
+	ray_target_close(p->target);
+	free(p->modules);
+	free(p);
+}
+
+/* The path by which the very file that is mapped can be opened from here: the process may live in another mount namespace,
+ * and its file may have been replaced. */
+static const char *openable_path(struct ray_catalogue *c, pid_t pid, const struct ray_map *map)
+{
+	struct ray_arena *arena = ray_catalogue_arena(c);
+	char *path = ray_arena_printf(arena, "/proc/%d/root%s", pid, map->path);
+	struct stat st;
+
+	if (path && !stat(path, &st) && st.st_ino == map->inode)
+		return path;
+	return ray_arena_printf(arena, "/proc/%d/map_files/%lx-%lx", pid, (unsigned long)map->start,
+				(unsigned long)map->end);
+}
+
+static bool is_known(const struct ray_code_process *p, const struct ray_map *map)
+{
+	size_t i;
+
+	for (i = 0; i < p->count; i++)
+		if (p->modules[i].inode == map->inode && p->modules[i].dev == map->dev)
+			return true;
+	return false;
+}
+
+static struct ray_error *add_module(struct ray_catalogue *c, struct ray_code_process *p, const struct ray_map *map,
+				    const char *exe)
+{
+	const struct ray_module *module = ray_target_map_module(p->target, map);
+	struct ray_code_module *grown;
+	const char *slash = strrchr(map->path, '/');
+
+	if (!module || !module->elf)
+		return NULL;
+	grown = reallocarray(p->modules, p->count + 1, sizeof(*p->modules));
+	if (!grown)
+		return &ray_enomem;
+	p->modules = grown;
+	grown[p->count] = (struct ray_code_module){ .elf = module->elf, .inode = map->inode, .dev = map->dev };
+	grown[p->count].name = ray_arena_strdup(ray_catalogue_arena(c), slash ? slash + 1 : map->path);
+	grown[p->count].path = openable_path(c, p->pid, map);
+	grown[p->count].is_program = !strcmp(map->path, exe);
+	if (!grown[p->count].name || !grown[p->count].path)
+		return &ray_enomem;
+	p->count++;
+	return NULL;
+}
+
+static struct ray_error *look_at(struct ray_catalogue *c, struct ray_code_process *p)
+{
+	const struct ray_map *maps;
+	struct ray_error *err = NULL;
+	const char *exe;
+	size_t i, count;
+
+	exe = ray_target_exe(p->target);
+	maps = ray_target_maps(p->target, &count);
+	for (i = 0; !err && i < count; i++)
+		if ((maps[i].prot & PROT_EXEC) && maps[i].path[0] == '/' && maps[i].inode && !is_known(p, &maps[i]))
+			err = add_module(c, p, &maps[i], exe);
+	return err;
+}
+
+static struct ray_error *open_process(struct ray_catalogue *c, pid_t pid, struct ray_code_process **ret)
+{
+	struct ray_code_process *p = calloc(1, sizeof(*p));
+	struct ray_target_options options = { 0 };
+	struct ray_error *err;
+	char name[32];
+
+	if (!p)
+		return &ray_enomem;
+	snprintf(name, sizeof(name), "%d", pid);
+	options.name = name;
+	p->pid = pid;
+	err = ray_target_open(&options, &p->target);
+	if (!err)
+		err = look_at(c, p);
+	if (err) {
+		ray_code_process_free(p);
+		return ray_error_wrap(err, "failed to grab process %d", pid);
+	}
+	*ret = p;
+	return NULL;
+}
+
+struct ray_error *ray_code_process_get(struct ray_catalogue *c, pid_t pid, const struct ray_code_process **ret)
+{
+	ray_code_processes *known = ray_catalogue_processes(c);
+	struct ray_code_process *p = NULL;
+	struct ray_error *err;
+	size_t i;
+
+	for (i = 0; i < known->n; i++)
+		if (known->at[i]->pid == pid) {
+			*ret = known->at[i];
+			return NULL;
+		}
+	err = open_process(c, pid, &p);
+	if (err)
+		return err;
+	if (!ray_vec_push(known, p)) {
+		ray_code_process_free(p);
+		return &ray_enomem;
+	}
+	*ret = p;
+	return NULL;
+}
+
+bool ray_code_module_is(const struct ray_code_module *m, const char *pattern)
+{
+	size_t length = strlen(pattern);
+
+	if (ray_glob_matches(pattern, m->name) || (m->is_program && !strcmp(pattern, "a.out")))
+		return true;
+	return ray_glob_is_plain(pattern) && !strncmp(m->name, pattern, length) && !strncmp(m->name + length, ".so", 3);
+}
