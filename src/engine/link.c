@@ -152,9 +152,11 @@ static struct ray_error *put_map(struct linker *k, uint32_t number, struct bpf_i
 	int fd = -1;
 	struct ray_error *err = k->values->map(k->values->arg, number, &fd);
 
-	insn[0].src_reg = BPF_PSEUDO_MAP_FD;
 	insn[0].imm = fd;
-	insn[1].imm = 0;
+	if (insn[0].src_reg != BPF_PSEUDO_MAP_VALUE) { /* else the upper half is an offset into its one element */
+		insn[0].src_reg = BPF_PSEUDO_MAP_FD;
+		insn[1].imm = 0;
+	}
 	return err;
 }
 
