@@ -34,8 +34,11 @@ struct ray_trace_options {
 	int linkmode;
 	char *cpppath;
 	char **cppargs; /* NULL-ended */
+	char **libdirs; /* NULL-ended: -x libdir, -L; NULL if none */
 	char *version;
-	int disasm;
+	char stdc;	/* 'a' 'c' 't': the preprocessor knows __STDC__; 's': it does not */
+	int disasm, tregs; /* tregs: most keys of a tuple; 0: no limit */
+	bool debug;
 };
 
 void ray_trace_options_init(struct ray_trace_options *o); /* the defaults */
