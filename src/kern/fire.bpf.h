@@ -47,7 +47,7 @@ static __always_inline __u64 ray_fetch_one(const struct ray_slot *s, const struc
 	__u64 bits;
 
 	if (f->kind == RAY_FETCH_REG) {
-		value = ray_fetch_reg(s, f->reg);
+		value = ray_fetch_reg(s, f->reg) >> (f->scale & 8); /* 8: the second byte, %ah */
 	} else if (f->kind == RAY_FETCH_MEM) {
 		__u64 address = f->value + ray_fetch_reg(s, f->reg) + (ray_fetch_reg(s, f->index) << (f->scale & 3));
 		__u32 size = f->size;
