@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "engine/attach.h"
+#include "engine/attach_multi.h"
 
 /* A number from sysfs; -1 if the kernel has no such thing. */
 static int number_read(const char *path)
@@ -28,9 +29,12 @@ static struct ray_error *uprobe_attach(struct ray_trace *t, const struct ray_ent
 
 struct ray_error *ray_uprobes_attach(struct ray_trace *t, struct ray_entry *e)
 {
-	int type = number_read("/sys/bus/event_source/devices/uprobe/type");
 	struct ray_error *err = NULL;
+	int type;
 
+	if (e->expected_attach_type == RAY_ATTACH_UPROBE_MULTI)
+		return ray_uprobe_multi_attach(t, e);
+	type = number_read("/sys/bus/event_source/devices/uprobe/type");
 	if (type < 0)
 		return ray_error_new(RAY_FAILED, "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)");
 	for (size_t i = 0; i < e->sites.n && !err; i++)

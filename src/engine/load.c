@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "engine/attach_multi.h"
 #include "engine/internal.h"
 #include "engine/kernel_btf.h"
 #include "engine/link.h"
@@ -169,7 +170,11 @@ static struct ray_error *load_linked(struct ray_trace *t, struct ray_entry *e, s
 struct ray_error *ray_entry_load(struct ray_trace *t, struct ray_entry *e)
 {
 	struct ray_linked l = { 0 };
-	struct ray_error *err = load_linked(t, e, &l);
+	struct ray_error *err;
+
+	if ((e->kind == RAY_SITE_UPROBE || e->kind == RAY_SITE_URETPROBE) && ray_uprobe_multi_works())
+		e->expected_attach_type = RAY_ATTACH_UPROBE_MULTI;
+	err = load_linked(t, e, &l);
 
 	ray_linked_deinit(&l);
 	return err;
