@@ -239,20 +239,25 @@ static bool run(struct machine *m, const uint8_t *start, const uint8_t *end)
 	return !m->bad;
 }
 
+static void start_machine(struct machine *m, const struct ray_unwinder *u, const struct ray_fde *fde, uint64_t pc)
+{
+	m->unwinder = u;
+	m->fde = fde;
+	m->pc = pc;
+	m->at = fde->start;
+	m->depth = 0;
+	m->bad = fde->return_column >= RAY_UNWIND_REGS;
+	m->row = (struct ray_cfi_row){ .return_column = (uint32_t)fde->return_column,
+				       .is_signal_frame = fde->is_signal_frame };
+	m->initial = m->row;
+}
+
 enum ray_unwind_result ray_cfi_run(const struct ray_unwinder *u, const struct ray_fde *fde, uint64_t vaddr,
 				   struct ray_cfi_row *ret)
 {
 	struct machine m;
 
-	m.unwinder = u;
-	m.fde = fde;
-	m.pc = vaddr;
-	m.at = fde->start;
-	m.depth = 0;
-	m.bad = fde->return_column >= RAY_UNWIND_REGS;
-	m.row = (struct ray_cfi_row){ .return_column = (uint32_t)fde->return_column,
-				      .is_signal_frame = fde->is_signal_frame };
-	m.initial = m.row;
+	start_machine(&m, u, fde, vaddr);
 	if (!run(&m, fde->initial, fde->initial_end))
 		return RAY_UNWIND_BAD;
 	m.initial = m.row;
@@ -263,17 +268,66 @@ enum ray_unwind_result ray_cfi_run(const struct ray_unwinder *u, const struct ra
 	return RAY_UNWIND_OK;
 }
 
-enum ray_unwind_result ray_cfi_find(struct ray_elf *e, uint64_t vaddr, struct ray_cfi_row *ret)
+static struct ray_unwinder *unwinder_of(struct ray_elf *e)
 {
-	struct ray_fde fde;
-	enum ray_unwind_result result;
-
 	if (!e->unwinder_done) {
 		e->unwinder_done = true;
 		e->unwinder = ray_unwinder_create(e);
 	}
-	if (!e->unwinder)
+	return e->unwinder;
+}
+
+enum ray_unwind_result ray_cfi_find(struct ray_elf *e, uint64_t vaddr, struct ray_cfi_row *ret)
+{
+	const struct ray_unwinder *u = unwinder_of(e);
+	struct ray_fde fde;
+	enum ray_unwind_result result;
+
+	if (!u)
 		return RAY_UNWIND_NO_ROW;
-	result = ray_unwinder_find(e->unwinder, vaddr, &fde);
-	return result == RAY_UNWIND_OK ? ray_cfi_run(e->unwinder, &fde, vaddr, ret) : result;
+	result = ray_unwinder_find(u, vaddr, &fde);
+	return result == RAY_UNWIND_OK ? ray_cfi_run(u, &fde, vaddr, ret) : result;
+}
+
+/* The rows of one entry; false when each() has had enough. */
+static bool each_of_entry(const struct ray_unwinder *u, const struct ray_fde *fde,
+			  bool (*each)(uint64_t start, uint64_t end, const struct ray_cfi_row *row, void *arg),
+			  void *arg)
+{
+	struct machine m;
+	uint64_t start = fde->start;
+
+	start_machine(&m, u, fde, UINT64_MAX);
+	if (!run(&m, fde->initial, fde->initial_end))
+		return true;
+	m.initial = m.row;
+	m.depth = 0;
+	m.code = (struct ray_cursor){ fde->program, fde->program_end, false };
+	while (m.code.at < m.code.end && m.at < fde->end) {
+		run_one(&m);
+		if (m.bad)
+			return true;
+		/* Nothing but the place changes when a row is finished. */
+		if (m.at > start && m.at <= fde->end) {
+			if (!each(start, m.at, &m.row, arg))
+				return false;
+			start = m.at;
+		}
+	}
+	return start >= fde->end || each(start, fde->end, &m.row, arg);
+}
+
+void ray_cfi_each(struct ray_elf *e,
+		  bool (*each)(uint64_t start, uint64_t end, const struct ray_cfi_row *row, void *arg), void *arg)
+{
+	const struct ray_unwinder *u = unwinder_of(e);
+	enum ray_unwind_result result;
+	struct ray_fde fde;
+
+	if (!u)
+		return;
+	for (size_t i = 0; (result = ray_unwinder_entry(u, i, &fde)) != RAY_UNWIND_NO_ROW; i++) {
+		if (result == RAY_UNWIND_OK && !each_of_entry(u, &fde, each, arg))
+			return;
+	}
 }

@@ -257,6 +257,18 @@ enum ray_unwind_result ray_unwinder_find(const struct ray_unwinder *u, uint64_t 
 	return vaddr >= ret->start && vaddr < ret->end ? RAY_UNWIND_OK : RAY_UNWIND_NO_ROW;
 }
 
+enum ray_unwind_result ray_unwinder_entry(const struct ray_unwinder *u, size_t i, struct ray_fde *ret)
+{
+	uint64_t offset;
+	struct entry e;
+
+	if (i >= (u->table ? u->table_count : u->index.n))
+		return RAY_UNWIND_NO_ROW;
+	offset = u->table ? u->table_base + (uint64_t)(int64_t)table_word(u, i, 1) - u->frame_vaddr :
+			    u->index.at[i].offset;
+	return read_entry(u, offset, &e) && read_fde(u, &e, ret) ? RAY_UNWIND_OK : RAY_UNWIND_BAD;
+}
+
 static int by_start(const void *a, const void *b)
 {
 	const struct indexed_fde *x = a, *y = b;

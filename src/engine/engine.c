@@ -120,6 +120,8 @@ static struct ray_error *load_all(struct ray_trace *t)
 	size_t i;
 
 	err = ray_maps_create(t);
+	if (!err) /* has maps of its own */
+		err = ray_stacker_create(t, &t->stacker);
 	for (i = 0; !err && i < t->entries.n; i++)
 		err = ray_entry_load(t, t->entries.at[i]);
 	return err;
@@ -134,8 +136,6 @@ struct ray_error *ray_trace_start(struct ray_trace *t)
 	if (t->program->is_destructive && !t->options.destructive)
 		return ray_error_new(RAY_FAILED, "could not enable tracing: Destructive actions not allowed");
 	err = load_all(t);
-	if (!err)
-		err = ray_stacker_create(t, &t->stacker);
 	if (!err)
 		err = ray_consumer_create(t, &t->consumer);
 	if (!err)

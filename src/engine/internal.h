@@ -110,6 +110,7 @@ void ray_consumer_report_drops(struct ray_consumer *c);
 /* stacks.c. record is a RAY_RECORD_STACK; named at once, while its objects still are where they were. */
 RAY_MUST_USE struct ray_error *ray_stacker_create(struct ray_trace *t, struct ray_stacker **ret);
 void ray_stacker_free(struct ray_stacker *s);
+RAY_DEFINE_AUTO(ray_stacker, ray_stacker_free)
 void ray_stacker_take(struct ray_stacker *s, const struct ray_record *record);
 /* The stack as lines (each ends with \n, without indent); style of DTrace: module`function+0x12, JS: name (file:line:col). */
 void ray_stacker_print(struct ray_stacker *s, const struct ray_stack_ref *ref, enum ray_value_kind kind,

@@ -6,6 +6,7 @@
 #define RAY_ENGINE_PLAN_H
 
 #include "engine/options.h"
+#include "kern/wire.h"
 #include "lang/program.h"
 
 /* Bytes that stand for one value. Integers and pointers always take 8 bytes, sign- or zero-extended by their type, in
@@ -93,12 +94,5 @@ RAY_MUST_USE struct ray_error *ray_plan_create(const struct ray_program *program
 					       struct ray_plan **ret);
 /* Offset in the slot of a string constant. */
 uint32_t ray_plan_string(const struct ray_plan *plan, const char *text, size_t length);
-
-/* In records and keys: a user stack is its id (contents came in a RAY_RECORD_STACK), a kernel stack its addresses. */
-struct ray_stack_ref {
-	uint64_t id;   /* hash of the frames; 0: none could be had */
-	uint32_t tgid;
-	uint32_t frames; /* how many were asked for */
-};
 
 #endif

@@ -11,3 +11,4 @@
 #include "kern/record.bpf.h"
 #include "kern/string.bpf.h"
 #include "kern/task.bpf.h"
+#include "kern/walk.bpf.h"

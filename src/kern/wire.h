@@ -149,6 +149,104 @@ struct ray_record_event {
 };
 enum ray_event { RAY_EVENT_FORK = 1, RAY_EVENT_EXEC, RAY_EVENT_EXIT, RAY_EVENT_MMAP };
 
+/* ---- user stacks: walked in the kernel, named in user space ---- */
+
+/* In records and keys: a user stack is its id; its contents came in a RAY_RECORD_STACK. */
+struct ray_stack_ref {
+	__u64 id;     /* hash of the frames; 0: none could be had */
+	__u32 tgid;
+	__u32 frames; /* how many were asked for */
+};
+
+enum {
+	RAY_STACK_FRAMES = 256, /* the most that are walked */
+	RAY_STACK_TOP = 32,	/* words at the stack pointer */
+	RAY_FRAME_WORDS = 8,	/* of a frame of V8, from fp - RAY_FRAME_BELOW on */
+	RAY_FRAME_BELOW = 40,
+	RAY_FUNCTION_WORDS = 5, /* of a JSFunction */
+	RAY_WALK_REGS = 21,	/* struct pt_regs of x86-64 */
+};
+
+enum ray_frame_flag {
+	RAY_FRAME_HAS_WORDS = 1,
+	RAY_FRAME_HAS_FUNCTION = 2,
+	RAY_FRAME_HAS_CONTEXT = 4,
+	RAY_FRAME_HAS_RECEIVER = 8,
+	RAY_FRAME_IS_EXACT = 16,   /* pc is no return address */
+	RAY_FRAME_IS_UNKNOWN = 32, /* pc lies in no range that was told to the walker */
+};
+
+/* One frame, and the words of V8 that may have moved when user space looks for them. */
+struct ray_walk_frame {
+	__u64 pc, fp, sp; /* fp as it is while pc runs: the frame's own, if it has one */
+	__u32 flags;	  /* enum ray_frame_flag */
+	__u32 pad;
+	__u64 words[RAY_FRAME_WORDS];	    /* bytecode offset, array, argc, function, context, link, return address, receiver */
+	__u64 function[RAY_FUNCTION_WORDS]; /* the JSFunction's own first words */
+	__u64 context_map, receiver_map;
+};
+
+enum ray_walk_stop { RAY_STOP_ROOT, RAY_STOP_FULL, RAY_STOP_FAULT, RAY_STOP_BROKEN };
+
+struct ray_record_stack {
+	struct ray_record head;
+	__u64 id;
+	__u64 space; /* tells the address spaces of one tgid apart, before and after exec: where its stack starts */
+	__u32 count;
+	__u32 stop; /* enum ray_walk_stop */
+	__u32 top_count;
+	__u32 pad;
+	__u64 regs[RAY_WALK_REGS];
+	__u64 top[RAY_STACK_TOP];
+	struct ray_walk_frame frames[];
+};
+
+/* Size of the walker's own memory, one for each slot (kern/walk.bpf.h checks it). */
+#define RAY_WALKER_SIZE (1024 + RAY_STACK_FRAMES * sizeof(struct ray_walk_frame))
+
+/* Value of the map `processes`, by tgid: what user space knows of one. */
+struct ray_process {
+	__u64 space;			   /* only for this one */
+	__u32 first_range, range_count;	   /* in `unwind_ranges`, by address */
+	__u32 shared_at;		   /* offset of a JSFunction's SharedFunctionInfo; 0: it is no node */
+	__u32 pad;
+	__u64 code_start, code_end;	   /* from the first to the last mapping of generated code */
+	__u64 trampoline_start, trampoline_end; /* [uprobes] */
+};
+
+enum { RAY_PAGE_SHIFT = 12 };
+
+struct ray_unwind_range {
+	__u64 start, end;
+	__u64 delta;		    /* what to add to an address to get the `start` of a row */
+	__u32 first_row, row_count; /* in `unwind_rows`, by start */
+	__u32 first_page;	    /* there too: for each page of `start`s the number of the first row in it, and one more */
+	__u32 page_count;
+	__u32 is_v8; /* the file that holds V8: what it has no rows for is V8's own code, the builtins */
+	__u32 pad;
+};
+
+enum ray_row_kind {
+	RAY_ROW_NONE,	     /* from here on no rule is known */
+	RAY_ROW_SP,	     /* canonical frame address = sp + cfa * 8 */
+	RAY_ROW_FP,	     /* = fp + cfa * 8 */
+	RAY_ROW_FP_DEREF,    /* = what stands at fp - cfa * 8 */
+	RAY_ROW_PLT,	     /* = sp + 8, 16 from the 11th byte of each 16 on */
+	RAY_ROW_END,	     /* outermost frame */
+	RAY_ROW_SIGNAL,	     /* the kernel's frame below a signal handler */
+	RAY_ROW_UNSUPPORTED, /* a rule that does not fit */
+};
+
+enum { RAY_ROW_FP_SAME = 0, RAY_ROW_FP_AT_FP = 254 /* at fp itself */, RAY_ROW_FP_LOST = 255 };
+
+/* How to leave a frame, from `start` up to the next row's. The return address is at the canonical frame address - 8. */
+struct ray_unwind_row {
+	__u32 start;
+	__u16 cfa;
+	__u8 kind;  /* enum ray_row_kind */
+	__u8 saved; /* the caller's fp is at the canonical frame address - saved * 8, or RAY_ROW_FP_* */
+};
+
 /* ---- the state of the whole run: the one element of the array map `state` (mmapable) ---- */
 
 enum ray_activity { RAY_INACTIVE, RAY_ACTIVE, RAY_DRAINING /* exit() was called: only END runs */, RAY_STOPPED };
@@ -184,13 +282,13 @@ struct ray_name_offsets {
 #define RAY_MAGIC_MASK 0xffffffffffffff00ULL
 
 /* X(name): values below 128 are maps, given as file descriptors. */
-#define RAY_LINK_MAPS(X) X(SLOTS) X(STATE) X(RING) X(POINTS) X(STRINGS) X(PROBES) X(STACKIDS) X(STACK_SCRATCH) X(UNWIND_ROWS) X(UNWIND_MODULES) X(UNWIND_RANGES) X(PROCESSES)
+#define RAY_LINK_MAPS(X) X(SLOTS) X(STATE) X(RING) X(POINTS) X(STRINGS) X(PROBES) X(STACKIDS) X(STACK_SCRATCH) X(UNWIND_ROWS) X(UNWIND_RANGES) X(PROCESSES)
 #define RAY_LINK_CONSTS(X) \
 	X(STRSIZE) X(SLOT_MASK) /* offsets into the slot are and-ed with it */ X(SLOT_END) /* of what a script can reach */ X(SLOT_COUNT) \
 	X(BLOCK) /* largest copy at a masked offset */ X(WORK_AT) /* the runtime's own area */ X(SCRATCH_START) X(SCRATCH_SIZE) \
 	X(NSPEC) X(RING_WAKEUP) \
 	X(TASK_REAL_PARENT) X(TASK_TGID) X(TASK_PID) X(TASK_FILES) X(TASK_FS) X(TASK_MM) X(TASK_COMM) X(TASK_RUNTIME) \
-	X(MM_ARG_START) X(MM_ARG_END) \
+	X(MM_ARG_START) X(MM_ARG_END) X(MM_START_STACK) X(TASK_UTASK) X(UTASK_RETURNS) X(RETURN_ADDRESS) X(RETURN_NEXT) \
 	X(FILES_FDT) X(FDT_FD) X(FDT_MAX) X(FILE_PATH) X(FILE_FLAGS) X(FILE_POS) X(FILE_MODE) X(FILE_INODE) X(INODE_INO) \
 	X(PATH_DENTRY) X(PATH_MNT) X(FS_PWD) X(FS_ROOT) X(DENTRY_PARENT) X(DENTRY_NAME) X(DENTRY_INODE) X(DENTRY_SB) X(DENTRY_OP) \
 	X(SB_TYPE) X(FSTYPE_NAME) X(MOUNT_MNT) X(MOUNT_PARENT) X(MOUNT_MOUNTPOINT) X(VFSMOUNT_ROOT)

@@ -62,6 +62,12 @@ struct ray_error *ray_catalogue_create(const struct ray_catalogue_options *optio
 	return NULL;
 }
 
+const pid_t *ray_catalogue_pids(const struct ray_catalogue *c, size_t *count_ret)
+{
+	*count_ret = c->options.pid_count;
+	return c->options.pids;
+}
+
 void ray_catalogue_free(struct ray_catalogue *c)
 {
 	if (!c)

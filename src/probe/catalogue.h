@@ -41,6 +41,9 @@ RAY_MUST_USE struct ray_error *ray_catalogue_create(const struct ray_catalogue_o
 void ray_catalogue_free(struct ray_catalogue *c);
 RAY_DEFINE_AUTO(ray_catalogue, ray_catalogue_free)
 
+/* The processes of -p and -c. */
+const pid_t *ray_catalogue_pids(const struct ray_catalogue *c, size_t *count_ret);
+
 typedef RAY_VEC(struct ray_probe *) ray_probe_list;
 
 /* Appends every probe that matches, in the order of their numbers, without those that are there already. Zero matches are no error;

@@ -11,13 +11,15 @@ enum {
 };
 
 struct line {
-	uint64_t address; /* + 1; 0: empty */
+	uint64_t address;
+	uint32_t picture; /* which one it belongs to; 0: empty */
 	unsigned char bytes[LINE];
 };
 
 struct ray_cache {
 	struct ray_target *target;
 	bool started;
+	uint32_t picture;
 	struct line lines[LINES];
 };
 
@@ -25,8 +27,10 @@ struct ray_cache *ray_cache_create(struct ray_target *t)
 {
 	struct ray_cache *c = calloc(1, sizeof(*c));
 
-	if (c)
-		c->target = t;
+	if (!c)
+		return NULL;
+	c->target = t;
+	c->picture = 1;
 	return c;
 }
 
@@ -40,17 +44,26 @@ void ray_cache_start(struct ray_cache *c)
 	c->started = true;
 }
 
+void ray_cache_forget(struct ray_cache *c)
+{
+	if (!++c->picture) {
+		memset(c->lines, 0, sizeof(c->lines));
+		c->picture = 1;
+	}
+}
+
 /* The whole line at address; NULL when a part of it cannot be read. */
 static const struct line *find_line(struct ray_cache *c, uint64_t address)
 {
 	struct line *l = &c->lines[address / LINE % LINES];
 
-	if (l->address == address + 1)
+	if (l->picture == c->picture && l->address == address)
 		return l;
-	l->address = 0;
+	l->picture = 0;
 	if (ray_target_read(c->target, address, l->bytes, LINE) != LINE)
 		return NULL;
-	l->address = address + 1;
+	l->address = address;
+	l->picture = c->picture;
 	return l;
 }
 

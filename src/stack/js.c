@@ -55,6 +55,28 @@ struct ray_error *ray_js_open_blind(struct ray_target *t, const char *why, struc
 	return NULL;
 }
 
+struct ray_error *ray_js_open_native(struct ray_target *t, struct ray_js **ret)
+{
+	struct ray_error *err = ray_js_open_blind(t, "no code of V8", ret);
+
+	if (!err)
+		(*ret)->blind = false;
+	return err;
+}
+
+struct ray_error *ray_js_forget(struct ray_js *js)
+{
+	if (!js->layout)
+		return NULL;
+	ray_cache_forget(js->cache);
+	ray_wasm_free(js->wasm);
+	js->wasm = NULL;
+	if (!ray_v8_forget(&js->v8))
+		return &ray_enomem;
+	js->wasm = ray_wasm_create(&js->v8.memory, &js->wasm_layout);
+	return js->wasm ? NULL : &ray_enomem;
+}
+
 void ray_js_close(struct ray_js *js)
 {
 	if (!js)

@@ -29,8 +29,13 @@ struct ray_js {
 RAY_MUST_USE struct ray_error *ray_js_open(struct ray_target *t, struct ray_js **ret);
 /* For a core whose executable is missing: addresses can be shown, nothing can be named. why is copied. */
 RAY_MUST_USE struct ray_error *ray_js_open_blind(struct ray_target *t, const char *why, struct ray_js **ret);
+/* For a process that is no node: its native frames can be named all the same. */
+RAY_MUST_USE struct ray_error *ray_js_open_native(struct ray_target *t, struct ray_js **ret);
 void ray_js_close(struct ray_js *js);
 RAY_DEFINE_AUTO(ray_js, ray_js_close)
+
+/* The target has run on: what was read of its heap is forgotten. */
+RAY_MUST_USE struct ray_error *ray_js_forget(struct ray_js *js);
 
 /* A builtin of V8 by its symbol ("Builtins_CEntry_..."), without the prefix; NULL when it is none. */
 const char *ray_js_builtin_name(const char *symbol);

@@ -47,6 +47,20 @@ enum ray_walk_region ray_walk_region(struct ray_js *js, uint64_t pc, const struc
 	return (*module_ret)->elf && is_builtin(js, *module_ret, *vaddr_ret) ? RAY_WALK_BUILTIN : RAY_WALK_NATIVE;
 }
 
+uint64_t ray_walk_lookup_address(struct ray_js *js, uint64_t pc, bool exact)
+{
+	const struct ray_module *m;
+	struct ray_symbol s;
+	uint64_t vaddr;
+
+	if (exact)
+		return pc;
+	if (ray_walk_region(js, pc, &m, &vaddr) == RAY_WALK_BUILTIN && ray_elf_symbol_at(m->elf, vaddr, &s) &&
+	    s.value == vaddr)
+		return pc;
+	return pc - 1;
+}
+
 static struct ray_raw_frame *add_frame(struct walker *w, uint64_t at, enum ray_walk_region region)
 {
 	struct ray_raw_frame f = { .pc = w->regs.reg[REG_PC],
@@ -167,22 +181,6 @@ static bool step_from_nowhere(struct walker *w)
 	return true;
 }
 
-/* A return address may lie just behind its function's end, so the call before it is looked up. The exception is
- * a frame that the deoptimizer wrote: it returns to the very start of a builtin. */
-static uint64_t lookup_address(struct walker *w)
-{
-	uint64_t pc = w->regs.reg[REG_PC], vaddr;
-	const struct ray_module *m;
-	struct ray_symbol s;
-
-	if (w->exact)
-		return pc;
-	if (ray_walk_region(w->js, pc, &m, &vaddr) == RAY_WALK_BUILTIN && ray_elf_symbol_at(m->elf, vaddr, &s) &&
-	    s.value == vaddr)
-		return pc;
-	return pc - 1;
-}
-
 /* While older V8 collects garbage, it takes the right to execute from the pages that it writes code to. */
 static bool is_code_being_written(struct ray_js *js, uint64_t at)
 {
@@ -197,7 +195,7 @@ static bool step(struct walker *w)
 	const struct ray_module *m;
 	struct ray_raw_frame *f;
 	enum ray_walk_region region;
-	uint64_t vaddr = 0, pc = w->regs.reg[REG_PC], at = lookup_address(w);
+	uint64_t vaddr = 0, pc = w->regs.reg[REG_PC], at = ray_walk_lookup_address(w->js, pc, w->exact);
 
 	region = ray_walk_region(w->js, at, &m, &vaddr);
 	vaddr += pc - at;

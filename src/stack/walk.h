@@ -45,6 +45,10 @@ struct ray_walk {
 enum ray_walk_region ray_walk_region(struct ray_js *js, uint64_t pc, const struct ray_module **module_ret,
 				     uint64_t *vaddr_ret);
 
+/* The address to look up for a pc. A return address may lie just behind its function's end, so the call before it is
+ * looked up. The exception is a frame that the deoptimizer wrote: it returns to the very start of a builtin. */
+uint64_t ray_walk_lookup_address(struct ray_js *js, uint64_t pc, bool exact);
+
 RAY_MUST_USE struct ray_error *ray_walk_thread(struct ray_js *js, const struct ray_thread *thread,
 					       struct ray_walk *ret);
 void ray_walk_deinit(struct ray_walk *w);

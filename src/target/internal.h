@@ -53,6 +53,8 @@ struct ray_target {
 	RAY_VEC(const char *) warnings; /* NULL-ended by target.c when asked for */
 	struct ray_pins *pins;		/* NULL until something was pinned */
 	bool keeping;			/* every small read is pinned */
+	const struct ray_overlay_piece *overlay;
+	size_t overlay_count;
 	void *data;			/* the kind's own */
 };
 

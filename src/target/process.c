@@ -37,6 +37,20 @@ struct ray_error *ray_process_file(struct ray_target *t, const char *name, char 
 	return NULL;
 }
 
+/* Most mappings are of a file that is known already: its path is not kept twice, however often maps are read. */
+static const char *keep_path(struct ray_target *t, const char *path)
+{
+	size_t n = t->maps.n;
+
+	if (n && !strcmp(t->maps.at[n - 1].path, path))
+		return t->maps.at[n - 1].path;
+	for (size_t i = 0; i < t->modules.n; i++) {
+		if (!strcmp(t->modules.at[i]->module.path, path))
+			return t->modules.at[i]->module.path;
+	}
+	return ray_arena_strdup(t->arena, path);
+}
+
 /* One line of /proc/PID/maps, cut at its newline. */
 static bool parse_map(struct ray_target *t, char *line, struct ray_map *m)
 {
@@ -57,7 +71,7 @@ static bool parse_map(struct ray_target *t, char *line, struct ray_map *m)
 			       .dumped = end - start };
 	m->prot = (mode[0] == 'r' ? PROT_READ : 0) | (mode[1] == 'w' ? PROT_WRITE : 0) |
 		  (mode[2] == 'x' ? PROT_EXEC : 0);
-	m->path = path_at && line[path_at] ? ray_arena_strdup(t->arena, line + path_at) : "";
+	m->path = path_at && line[path_at] ? keep_path(t, line + path_at) : "";
 	return m->path != NULL;
 }
 

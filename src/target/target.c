@@ -166,6 +166,24 @@ struct ray_error *ray_target_refresh(struct ray_target *t)
 	return NULL;
 }
 
+struct ray_error *ray_target_refresh_maps(struct ray_target *t)
+{
+	__typeof__(t->maps) before = t->maps;
+	struct ray_error *err;
+
+	memset(&t->maps, 0, sizeof(t->maps));
+	err = t->ops->load_maps(t);
+	if (err) {
+		ray_vec_free(&t->maps);
+		t->maps = before;
+		return err;
+	}
+	ray_vec_free(&before);
+	if (t->maps.n)
+		qsort(t->maps.at, t->maps.n, sizeof(*t->maps.at), compare_maps);
+	return NULL;
+}
+
 const struct ray_map *ray_target_maps(struct ray_target *t, size_t *count_ret)
 {
 	*count_ret = t->maps.n;
@@ -196,13 +214,11 @@ const struct ray_thread *ray_target_threads(struct ray_target *t, size_t *count_
 	return t->threads.at;
 }
 
-size_t ray_target_read(struct ray_target *t, uint64_t address, void *buffer, size_t size)
+static size_t read_below(struct ray_target *t, uint64_t address, void *buffer, size_t size)
 {
 	unsigned char *out = buffer;
 	size_t done = 0, n, gap;
 
-	if (size > UINT64_MAX - address)
-		size = (size_t)(UINT64_MAX - address);
 	if (t->keeping && size <= MAX_KEPT)
 		ray_target_pin(t, &(struct ray_range){ address, size }, 1);
 	if (!t->pins)
@@ -219,6 +235,27 @@ size_t ray_target_read(struct ray_target *t, uint64_t address, void *buffer, siz
 			break;
 	}
 	return done;
+}
+
+size_t ray_target_read(struct ray_target *t, uint64_t address, void *buffer, size_t size)
+{
+	size_t done;
+
+	if (size > UINT64_MAX - address)
+		size = (size_t)(UINT64_MAX - address);
+	if (!t->overlay_count)
+		return read_below(t, address, buffer, size);
+	if (ray_overlay_read(t->overlay, t->overlay_count, address, buffer, size))
+		return size;
+	done = read_below(t, address, buffer, size);
+	ray_overlay_patch(t->overlay, t->overlay_count, address, buffer, done);
+	return done;
+}
+
+void ray_target_lay_over(struct ray_target *t, const struct ray_overlay_piece *pieces, size_t count)
+{
+	t->overlay = pieces;
+	t->overlay_count = count;
 }
 
 static size_t read_for_reader(void *arg, uint64_t address, void *buffer, size_t size)

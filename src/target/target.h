@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/reader.h"
 #include "elf/elf.h"
+#include "target/overlay.h"
 
 struct ray_target;
 
@@ -84,6 +85,8 @@ const struct ray_map *ray_target_find_map(struct ray_target *t, uint64_t address
 const struct ray_thread *ray_target_threads(struct ray_target *t, size_t *count_ret);
 /* Reads maps and threads of a process anew. */
 RAY_MUST_USE struct ray_error *ray_target_refresh(struct ray_target *t);
+/* Only the maps; when they cannot be read (it has ended), those that were known stay. */
+RAY_MUST_USE struct ray_error *ray_target_refresh_maps(struct ray_target *t);
 
 /* The module that is mapped at address, and address as the module's file knows it. NULL when
  * nothing file-backed (or the vdso) is there. */
@@ -146,5 +149,7 @@ void ray_target_pin(struct ray_target *t, const struct ray_range *ranges, size_t
 /* While on, every small read is pinned as well: what is read once while the target is stopped can be read again
  * after it runs on. */
 void ray_target_keep(struct ray_target *t, bool on);
+/* From now on reads of what the pieces hold come from there; they are sorted, must stay, and replace those given before. */
+void ray_target_lay_over(struct ray_target *t, const struct ray_overlay_piece *pieces, size_t count);
 
 #endif

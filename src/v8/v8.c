@@ -24,6 +24,17 @@ void ray_v8_deinit(struct ray_v8 *v8)
 	v8->arena = NULL;
 }
 
+bool ray_v8_forget(struct ray_v8 *v8)
+{
+	ray_v8_scripts_free(v8);
+	v8->codes.n = 0;
+	memset(v8->maps, 0, sizeof(v8->maps));
+	memset(v8->texts, 0, sizeof(v8->texts));
+	ray_arena_free(v8->arena);
+	v8->arena = ray_arena_create();
+	return v8->arena != NULL;
+}
+
 bool ray_v8_word(struct ray_v8 *v8, uint64_t object, int64_t offset, uint64_t *ret)
 {
 	return ray_v8_is_object(object) && ray_read_u64(&v8->memory, object - 1 + (uint64_t)offset, ret);

@@ -1,0 +1,250 @@
+/* stacks.c - user stacks and symbols, from ids and addresses to text.
+ * SPDX-License-Identifier: MIT
+ *
+ * A stack arrives once, when the walker in the kernel has not seen its like before, and is named at once, while the objects that name it are still
+ * where they were; from then on its id stands for its lines. The way from a record to names is src/stack's; this keeps them. */
+#include "engine/stacks.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "stack/name.h"
+#include "stack/recorded.h"
+#include "view/frame.h"
+
+static struct ray_error *open_targets(struct ray_stacker *s)
+{
+	size_t count;
+	const pid_t *pids = ray_catalogue_pids(s->trace->catalogue, &count);
+
+	for (size_t i = 0; i < count; i++)
+		ray_stack_process_find(s, (uint32_t)pids[i]);
+	return NULL;
+}
+
+struct ray_error *ray_stacker_create(struct ray_trace *t, struct ray_stacker **ret)
+{
+	ray_auto(ray_stacker, s) = calloc(1, sizeof(*s));
+	struct ray_error *err;
+
+	if (!s)
+		return &ray_enomem;
+	s->trace = t;
+	s->kernel = ray_kernel_create();
+	if (!s->kernel || !ray_stack_table_init(&s->table))
+		return &ray_enomem;
+	err = ray_stack_maps_create(s);
+	/* Programs without user stacks need no process, and start faster. */
+	if (!err && t->maps[RAY_LINK_STACK_SCRATCH] >= 0)
+		err = open_targets(s);
+	if (err)
+		return err;
+	*ret = ray_take(s);
+	return NULL;
+}
+
+void ray_stacker_free(struct ray_stacker *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->processes.n; i++)
+		ray_stack_process_close(s, s->processes.at[i]);
+	ray_vec_free(&s->processes);
+	ray_stack_maps_deinit(s);
+	ray_stack_table_deinit(&s->table);
+	ray_kernel_free(s->kernel);
+	free(s);
+}
+
+/* ---- taking ---- */
+
+typedef RAY_VEC(const struct ray_stack_line *) line_list;
+
+static bool add_line(struct ray_stacker *s, line_list *lines, const char *text, bool is_plumbing)
+{
+	const struct ray_stack_line *line = ray_stack_table_line(&s->table, text, is_plumbing);
+
+	return line && ray_vec_push(lines, line);
+}
+
+static bool add_address(struct ray_stacker *s, line_list *lines, uint64_t pc)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "0x%" PRIx64, pc);
+	return add_line(s, lines, text, false);
+}
+
+/* -x noresolve: the file and the distance from where it is mapped. */
+static bool add_unresolved(struct ray_stacker *s, struct ray_stack_process *p, line_list *lines, uint64_t pc)
+{
+	const struct ray_map *map = p->target ? ray_target_find_map(p->target, pc) : NULL;
+	ray_auto_text text = { 0 };
+
+	if (!map || !map->path[0])
+		return add_address(s, lines, pc);
+	ray_text_printf(&text, "%s:0x%" PRIx64, ray_frame_module(map->path), pc - map->start);
+	return add_line(s, lines, ray_text_get(&text), false);
+}
+
+static bool add_unnamed(struct ray_stacker *s, struct ray_stack_process *p, const struct ray_record_stack *r,
+			line_list *lines)
+{
+	for (uint32_t i = 0; i < r->count; i++) {
+		if (s->trace->options.noresolve ? !add_unresolved(s, p, lines, r->frames[i].pc) :
+						  !add_address(s, lines, r->frames[i].pc))
+			return false;
+	}
+	return true;
+}
+
+static bool add_named(struct ray_stacker *s, const struct ray_stack *stack, line_list *lines)
+{
+	for (size_t i = 0; i < stack->count; i++) {
+		ray_auto_text text = { 0 };
+
+		ray_frame_line(&stack->frames[i], &text);
+		if (text.failed || !add_line(s, lines, ray_text_get(&text), ray_frame_is_plumbing(&stack->frames[i])))
+			return false;
+	}
+	return true;
+}
+
+static bool name_stack(struct ray_stacker *s, struct ray_stack_process *p, const struct ray_record_stack *r,
+		       line_list *lines)
+{
+	ray_auto(ray_arena, arena) = ray_arena_create();
+	struct ray_recorded recorded;
+	struct ray_stack stack = { 0 };
+	struct ray_error *err;
+	bool ok;
+
+	if (!arena)
+		return false;
+	err = ray_js_forget(p->js);
+	if (!err)
+		err = ray_recorded_init(&recorded, p->js, r);
+	if (err) {
+		ray_error_free(err);
+		return false;
+	}
+	err = ray_name_frames(p->js, &recorded.walk, arena, &stack);
+	ok = !err && add_named(s, &stack, lines);
+	ray_error_free(err);
+	ray_recorded_deinit(&recorded);
+	return ok;
+}
+
+static bool is_sound(const struct ray_record_stack *r)
+{
+	return r->head.size >= sizeof(*r) && r->count <= RAY_STACK_FRAMES &&
+	       r->head.size >= sizeof(*r) + r->count * sizeof(r->frames[0]);
+}
+
+void ray_stacker_take(struct ray_stacker *s, const struct ray_record *record)
+{
+	const struct ray_record_stack *r = (const struct ray_record_stack *)record;
+	struct ray_stack_process *p;
+	line_list lines = { 0 };
+	bool ok;
+
+	if (!is_sound(r))
+		return;
+	p = ray_stack_process_get(s, r->head.tgid, r->space);
+	if (!p)
+		return;
+	for (uint32_t i = 0; i < r->count; i++)
+		ray_stack_process_cover(s, p, r->frames[i].pc - !(r->frames[i].flags & RAY_FRAME_IS_EXACT));
+	if (p->js && !s->trace->options.noresolve)
+		ok = name_stack(s, p, r, &lines);
+	else
+		ok = add_unnamed(s, p, r, &lines);
+	if (ok)
+		ok = ray_stack_table_add(&s->table, r->id, lines.at, (uint32_t)lines.n);
+	ray_vec_free(&lines);
+}
+
+/* ---- printing ---- */
+
+void ray_stacker_print(struct ray_stacker *s, const struct ray_stack_ref *ref, enum ray_value_kind kind,
+		       uint32_t frames, struct ray_text *out)
+{
+	const struct ray_stack_entry *e = ref->id ? ray_stack_table_find(&s->table, ref->id) : NULL;
+	uint32_t printed = 0;
+
+	for (uint32_t i = 0; e && i < e->count && printed < frames; i++) {
+		if (kind == RAY_VALUE_JSTACK && e->lines[i]->is_plumbing)
+			continue;
+		ray_text_add(out, e->lines[i]->text);
+		ray_text_add(out, "\n");
+		printed++;
+	}
+}
+
+static void print_kernel_symbol(struct ray_stacker *s, uint64_t address, char kind, struct ray_text *out)
+{
+	struct ray_kernel_symbol symbol;
+
+	if (!ray_kernel_symbol_at(s->kernel, address, &symbol)) {
+		ray_text_printf(out, "0x%" PRIx64, address);
+		return;
+	}
+	ray_text_add(out, symbol.module);
+	if (kind == 'm')
+		return;
+	ray_text_printf(out, "`%s", symbol.name);
+	if (kind == 'a' && address > symbol.start)
+		ray_text_printf(out, "+0x%" PRIx64, address - symbol.start);
+}
+
+/* The frame that a stack would have at this address. */
+static void print_frame(struct ray_stack_process *p, uint64_t address, char kind, struct ray_text *out)
+{
+	struct ray_raw_frame raw = { .pc = address, .at = address, .exact = true, .leaf_offset = -1 };
+	ray_auto(ray_arena, arena) = ray_arena_create();
+	struct ray_walk walk = { .frames = { &raw, 1, 1 } };
+	struct ray_stack stack = { 0 };
+	const struct ray_module *m;
+	struct ray_error *err;
+	uint64_t vaddr;
+
+	raw.region = ray_walk_region(p->js, address, &m, &vaddr);
+	if (raw.region == RAY_WALK_JIT)
+		raw.frameless = true;
+	err = arena ? ray_js_forget(p->js) : &ray_enomem;
+	if (!err)
+		err = ray_name_frames(p->js, &walk, arena, &stack);
+	if (err || !stack.count) {
+		ray_error_free(err);
+		ray_text_printf(out, "0x%" PRIx64, address);
+		return;
+	}
+	if (kind == 's')
+		stack.frames[0].offset = 0;
+	ray_frame_line(&stack.frames[0], out);
+}
+
+void ray_stacker_symbol(struct ray_stacker *s, uint32_t tgid, uint64_t address, char kind, struct ray_text *out)
+{
+	struct ray_stack_process *p;
+	const struct ray_map *map;
+
+	if (kind == 'f')
+		kind = 's';
+	if (!tgid) {
+		print_kernel_symbol(s, address, kind, out);
+		return;
+	}
+	p = ray_stack_process_find(s, tgid);
+	if (p)
+		ray_stack_process_cover(s, p, address);
+	map = p && p->target ? ray_target_find_map(p->target, address) : NULL;
+	if (!map || !p->js)
+		ray_text_printf(out, "0x%" PRIx64, address);
+	else if (kind == 'm' && map->path[0])
+		ray_text_add(out, ray_frame_module(map->path));
+	else if (kind == 'm')
+		ray_text_printf(out, "0x%" PRIx64, address);
+	else
+		print_frame(p, address, kind, out);
+}

@@ -1,0 +1,105 @@
+/* stacks.h - what the files of the stacker share; for stacks*.c only.
+ * SPDX-License-Identifier: MIT
+ *
+ *   stacks.c          takes records, prints stacks and symbols
+ *   stacks_process.c  the processes whose stacks were seen: opened, read again, named
+ *   stacks_maps.c     tells the walker in the kernel what it needs: ranges and rows
+ *   stacks_table.c    lines and stacks, each kept once */
+#ifndef RAY_ENGINE_STACKS_H
+#define RAY_ENGINE_STACKS_H
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "engine/internal.h"
+#include "stack/js.h"
+#include "stack/kernel.h"
+#include "stack/stack.h"
+
+/* ---- stacks_table.c ---- */
+
+struct ray_stack_line {
+	uint32_t hash;
+	bool is_plumbing; /* of V8: jstack() leaves it out */
+	char text[];
+};
+
+struct ray_stack_entry {
+	uint64_t id; /* 0: empty */
+	uint32_t count;
+	const struct ray_stack_line **lines; /* innermost first */
+};
+
+struct ray_stack_table {
+	struct ray_arena *arena;
+	struct ray_stack_entry *stacks;
+	size_t stack_count, stack_room;
+	const struct ray_stack_line **lines;
+	size_t line_count, line_room;
+};
+
+bool ray_stack_table_init(struct ray_stack_table *t);
+void ray_stack_table_deinit(struct ray_stack_table *t);
+/* NULL without memory. */
+const struct ray_stack_line *ray_stack_table_line(struct ray_stack_table *t, const char *text, bool is_plumbing);
+/* Replaces what was known of id. lines is copied. */
+bool ray_stack_table_add(struct ray_stack_table *t, uint64_t id, const struct ray_stack_line *const *lines,
+			 uint32_t count);
+const struct ray_stack_entry *ray_stack_table_find(const struct ray_stack_table *t, uint64_t id);
+
+/* ---- stacks_process.c ---- */
+
+struct ray_stack_process {
+	uint32_t tgid;
+	uint64_t space;		   /* struct ray_record_stack */
+	struct ray_target *target; /* NULL: it could not be opened, or it is another one by now */
+	struct ray_js *js;
+	uint64_t looked_ns; /* when its mappings were read */
+	uint32_t first_range, range_room, range_count;
+	uint64_t pushed; /* a hash of what the kernel was told */
+	uint64_t used;	 /* for throwing out the one that was not needed longest */
+};
+
+/* The process that the record is of, opened at the first time. NULL without memory. */
+struct ray_stack_process *ray_stack_process_get(struct ray_stacker *s, uint32_t tgid, uint64_t space);
+/* The newest one with this tgid, or NULL; opened now if it was never seen. */
+struct ray_stack_process *ray_stack_process_find(struct ray_stacker *s, uint32_t tgid);
+/* Reads its mappings anew unless pc lies in executable memory as they are known. */
+void ray_stack_process_cover(struct ray_stacker *s, struct ray_stack_process *p, uint64_t pc);
+/* Reads them in any case. */
+void ray_stack_process_refresh(struct ray_stacker *s, struct ray_stack_process *p);
+void ray_stack_process_close(struct ray_stacker *s, struct ray_stack_process *p);
+
+/* ---- stacks_maps.c ---- */
+
+struct ray_stack_module {
+	dev_t dev;
+	uint64_t inode;
+	uint32_t first_row, row_count, first_page, page_count;
+	uint64_t base; /* vaddr of a row's start 0 */
+};
+
+struct ray_stack_maps {
+	RAY_VEC(struct ray_stack_module) modules;
+	struct ray_unwind_row *rows; /* the map's memory; NULL: there is none */
+	uint32_t row_room, row_count;
+	uint32_t range_room, range_count;  /* taken from the start on */
+	RAY_VEC(uint32_t) free_ranges[16]; /* by the logarithm of their number */
+};
+
+/* The maps of the walker, if some code uses them. */
+RAY_MUST_USE struct ray_error *ray_stack_maps_create(struct ray_stacker *s);
+void ray_stack_maps_deinit(struct ray_stacker *s);
+/* Tells the kernel what is mapped where; when there is no room, it goes on by frame pointers. */
+void ray_stack_maps_push(struct ray_stacker *s, struct ray_stack_process *p);
+void ray_stack_maps_forget(struct ray_stacker *s, struct ray_stack_process *p);
+
+struct ray_stacker {
+	struct ray_trace *trace;
+	struct ray_stack_table table;
+	struct ray_stack_maps maps;
+	RAY_VEC(struct ray_stack_process *) processes;
+	struct ray_kernel *kernel;
+	uint64_t clock; /* counts uses */
+};
+
+#endif

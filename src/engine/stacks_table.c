@@ -1,0 +1,130 @@
+/* stacks_table.c - lines and stacks, each kept once. SPDX-License-Identifier: MIT
+ *
+ * Two hash tables with open addressing, never more than half full. */
+#include <string.h>
+
+#include "engine/stacks.h"
+
+enum { FIRST_ROOM = 1024 };
+
+bool ray_stack_table_init(struct ray_stack_table *t)
+{
+	memset(t, 0, sizeof(*t));
+	t->arena = ray_arena_create();
+	t->stack_room = t->line_room = FIRST_ROOM;
+	t->stacks = calloc(t->stack_room, sizeof(*t->stacks));
+	t->lines = calloc(t->line_room, sizeof(*t->lines));
+	return t->arena && t->stacks && t->lines;
+}
+
+void ray_stack_table_deinit(struct ray_stack_table *t)
+{
+	ray_arena_free(t->arena);
+	free(t->stacks);
+	free(t->lines);
+}
+
+static uint32_t hash_text(const char *text, bool is_plumbing)
+{
+	uint32_t hash = is_plumbing ? 2166136261u : 84696351u;
+
+	for (; *text; text++)
+		hash = (hash ^ (uint8_t)*text) * 16777619u;
+	return hash;
+}
+
+static bool grow_lines(struct ray_stack_table *t)
+{
+	size_t room = t->line_room * 2;
+	const struct ray_stack_line **lines = calloc(room, sizeof(*lines));
+
+	if (!lines)
+		return false;
+	for (size_t i = 0; i < t->line_room; i++) {
+		size_t at;
+
+		if (!t->lines[i])
+			continue;
+		for (at = t->lines[i]->hash & (room - 1); lines[at]; at = (at + 1) & (room - 1))
+			;
+		lines[at] = t->lines[i];
+	}
+	free(t->lines);
+	t->lines = lines;
+	t->line_room = room;
+	return true;
+}
+
+const struct ray_stack_line *ray_stack_table_line(struct ray_stack_table *t, const char *text, bool is_plumbing)
+{
+	uint32_t hash = hash_text(text, is_plumbing);
+	struct ray_stack_line *line;
+	size_t at, size = strlen(text) + 1;
+
+	if (t->line_count * 2 >= t->line_room && !grow_lines(t))
+		return NULL;
+	for (at = hash & (t->line_room - 1); t->lines[at]; at = (at + 1) & (t->line_room - 1)) {
+		if (t->lines[at]->hash == hash && t->lines[at]->is_plumbing == is_plumbing &&
+		    !strcmp(t->lines[at]->text, text))
+			return t->lines[at];
+	}
+	line = ray_arena_alloc(t->arena, sizeof(*line) + size);
+	if (!line)
+		return NULL;
+	line->hash = hash;
+	line->is_plumbing = is_plumbing;
+	memcpy(line->text, text, size);
+	t->lines[at] = line;
+	t->line_count++;
+	return line;
+}
+
+static struct ray_stack_entry *slot_of(struct ray_stack_entry *stacks, size_t room, uint64_t id)
+{
+	size_t at = (size_t)(id ^ id >> 32) & (room - 1);
+
+	while (stacks[at].id && stacks[at].id != id)
+		at = (at + 1) & (room - 1);
+	return &stacks[at];
+}
+
+static bool grow_stacks(struct ray_stack_table *t)
+{
+	size_t room = t->stack_room * 2;
+	struct ray_stack_entry *stacks = calloc(room, sizeof(*stacks));
+
+	if (!stacks)
+		return false;
+	for (size_t i = 0; i < t->stack_room; i++) {
+		if (t->stacks[i].id)
+			*slot_of(stacks, room, t->stacks[i].id) = t->stacks[i];
+	}
+	free(t->stacks);
+	t->stacks = stacks;
+	t->stack_room = room;
+	return true;
+}
+
+bool ray_stack_table_add(struct ray_stack_table *t, uint64_t id, const struct ray_stack_line *const *lines,
+			 uint32_t count)
+{
+	struct ray_stack_entry *e;
+	const struct ray_stack_line **copy = ray_arena_alloc(t->arena, (count + 1) * sizeof(*copy));
+
+	if (!copy || (t->stack_count * 2 >= t->stack_room && !grow_stacks(t)))
+		return false;
+	if (count)
+		memcpy(copy, lines, count * sizeof(*copy));
+	e = slot_of(t->stacks, t->stack_room, id);
+	if (!e->id)
+		t->stack_count++;
+	*e = (struct ray_stack_entry){ id, count, copy };
+	return true;
+}
+
+const struct ray_stack_entry *ray_stack_table_find(const struct ray_stack_table *t, uint64_t id)
+{
+	const struct ray_stack_entry *e = slot_of(t->stacks, t->stack_room, id);
+
+	return e->id ? e : NULL;
+}

@@ -1,0 +1,109 @@
+/* unwind.h - one step from a frame to its caller. SPDX-License-Identifier: MIT
+ *
+ * The rules that the walker in the kernel follows, without maps and helpers, so that tests can run them too: whoever includes this says with
+ * RAY_WALK_READ(to, size, address) how memory of the walked process is read (0: done). */
+#ifndef RAY_KERN_UNWIND_H
+#define RAY_KERN_UNWIND_H
+
+#include "kern/wire.h"
+
+enum ray_step_result { RAY_STEP_OK, RAY_STEP_END, RAY_STEP_FAULT, RAY_STEP_BAD };
+
+struct ray_place {
+	__u64 pc, sp, fp;
+	__u32 exact; /* pc is no return address */
+	__u32 pad;
+};
+
+/* Distances in the kernel's struct rt_sigframe behind its return address: ucontext's uc_mcontext.gregs of rbp, rsp, rip. */
+enum { RAY_SIGNAL_FP = 120, RAY_SIGNAL_SP = 160 };
+
+static inline __attribute__((always_inline)) int ray_step_signal(struct ray_place *p)
+{
+	__u64 sp_and_pc[2] = { 0, 0 }, fp = 0;
+
+	if (RAY_WALK_READ(&fp, 8, p->sp + RAY_SIGNAL_FP) || RAY_WALK_READ(sp_and_pc, 16, p->sp + RAY_SIGNAL_SP))
+		return RAY_STEP_FAULT;
+	p->fp = fp;
+	p->sp = sp_and_pc[0];
+	p->pc = sp_and_pc[1];
+	p->exact = 1;
+	return p->pc ? RAY_STEP_OK : RAY_STEP_END;
+}
+
+/* To the caller by a row. On any other result than OK the place is as it was. */
+static inline __attribute__((always_inline)) int ray_step_by_row(struct ray_place *p, __u32 kind, __u64 offset,
+								 __u32 saved)
+{
+	__u64 cfa, at, pc = 0, fp = p->fp;
+
+	switch (kind) {
+	case RAY_ROW_SP:
+		cfa = p->sp + offset * 8;
+		break;
+	case RAY_ROW_FP:
+		cfa = p->fp + offset * 8;
+		break;
+	case RAY_ROW_FP_DEREF:
+		cfa = 0;
+		if (RAY_WALK_READ(&cfa, 8, p->fp - offset * 8))
+			return RAY_STEP_FAULT;
+		break;
+	case RAY_ROW_PLT:
+		cfa = p->sp + ((p->pc & 15) >= 11 ? 16 : 8);
+		break;
+	case RAY_ROW_SIGNAL:
+		return ray_step_signal(p);
+	case RAY_ROW_END:
+		return RAY_STEP_END;
+	default:
+		return RAY_STEP_BAD;
+	}
+	/* The stack grows down: a caller is above. */
+	if (cfa <= p->sp)
+		return RAY_STEP_BAD;
+	if (RAY_WALK_READ(&pc, 8, cfa - 8))
+		return RAY_STEP_FAULT;
+	at = saved == RAY_ROW_FP_AT_FP ? p->fp : cfa - (__u64)saved * 8;
+	if (saved == RAY_ROW_FP_LOST || (saved != RAY_ROW_FP_SAME && RAY_WALK_READ(&fp, 8, at)))
+		fp = 0;
+	if (!pc)
+		return RAY_STEP_END;
+	p->pc = pc;
+	p->sp = cfa;
+	p->fp = fp;
+	p->exact = 0;
+	return RAY_STEP_OK;
+}
+
+/* To the caller by the frame pointer, when the two words that it leads to have been read. */
+static inline __attribute__((always_inline)) int ray_step_by_link(struct ray_place *p, __u64 link, __u64 address)
+{
+	if (!address)
+		return RAY_STEP_END;
+	p->sp = p->fp + 16;
+	p->fp = link;
+	p->pc = address;
+	p->exact = 0;
+	return RAY_STEP_OK;
+}
+
+static inline __attribute__((always_inline)) int ray_is_frame_pointer(const struct ray_place *p)
+{
+	return p->fp >= p->sp && !(p->fp & 7) && p->fp >> 47 == 0 && p->fp >= 4096;
+}
+
+/* Takes one word into a running hash; every bit of it reaches every bit of the result within two more words. */
+static inline __attribute__((always_inline)) __u64 ray_hash_add(__u64 hash, __u64 word)
+{
+	hash ^= word * 0x9e3779b97f4a7c15ULL;
+	hash = (hash << 27 | hash >> 37) * 0xff51afd7ed558ccdULL;
+	return hash ^ hash >> 29;
+}
+
+static inline __attribute__((always_inline)) int ray_is_tagged(__u64 word)
+{
+	return (word & 3) == 1 && word > 0x10000 && word >> 47 == 0;
+}
+
+#endif

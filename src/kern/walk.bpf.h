@@ -1,0 +1,407 @@
+/* walk.bpf.h - the user stack of the current thread, walked in the kernel.
+ * SPDX-License-Identifier: MIT
+ *
+ * Native code is left by unwind rows that user space made from .eh_frame, or by frame pointers where a file keeps them; V8's code, and whatever is not
+ * known, by frame pointers. Of frames that may be V8's the words are recorded that tell which function runs: objects move, so they are read now.
+ * Nothing is named here. A stack is known by a hash of what names it; user space gets it whole the first time.
+ * See docs/internals/stacks-in-the-kernel.md. */
+#ifndef RAY_KERN_WALK_BPF_H
+#define RAY_KERN_WALK_BPF_H
+
+#include "kern/base.bpf.h"
+
+#define RAY_WALK_READ(to, size, address) bpf_probe_read_user(to, size, (const void *)(address))
+#include "kern/unwind.h"
+
+/* Indices in struct pt_regs of x86-64. */
+enum { RAY_REG_R12 = 3, RAY_REG_BP = 4, RAY_REG_R9 = 8, RAY_REG_IP = 16, RAY_REG_CS = 17, RAY_REG_SP = 19 };
+enum { RAY_CS_USER64 = 0x33, RAY_RANGE_STEPS = 14, RAY_ROW_STEPS = 13 /* a page has no more rows than bytes */ };
+
+/* Element of the map stack_scratch: one for each slot. */
+struct ray_walker {
+	struct ray_place at;
+	__u64 hash;
+	__u32 wanted;
+	__u32 is_known; /* there is an entry for the process */
+	struct ray_process process;
+	struct ray_unwind_range range; /* the last one found */
+	__u64 returns;		       /* the kernel's list of hijacked return addresses, from here on */
+	struct ray_unwind_row row;
+	struct ray_record_stack record; /* last: it ends with the frames */
+};
+
+_Static_assert(sizeof(struct ray_walker) + RAY_STACK_FRAMES * sizeof(struct ray_walk_frame) <= RAY_WALKER_SIZE,
+	       "scratch");
+
+struct ray_walk_context {
+	struct ray_walker *w;
+};
+
+/* Is it in one of the process's ranges? Then w->range is that one. */
+static __noinline int ray_walk_range(struct ray_walker *w, __u64 pc)
+{
+	__u32 low = 0, high = w->process.range_count, key;
+	struct ray_unwind_range *r;
+
+	if (pc >= w->range.start && pc < w->range.end)
+		return 1;
+	for (int i = 0; i < RAY_RANGE_STEPS && low < high; i++) {
+		__u32 middle = low + (high - low) / 2;
+
+		key = w->process.first_range + middle;
+		r = bpf_map_lookup_elem(RAY_MAP(UNWIND_RANGES), &key);
+		if (!r)
+			return 0;
+		if (pc < r->start) {
+			high = middle;
+		} else if (pc >= r->end) {
+			low = middle + 1;
+		} else {
+			w->range = *r;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static __always_inline struct ray_unwind_row *ray_walk_row_at(__u32 index)
+{
+	return bpf_map_lookup_elem(RAY_MAP(UNWIND_ROWS), &index);
+}
+
+/* Finds the row of w->range that covers pc, into w->row. */
+static __noinline int ray_walk_row(struct ray_walker *w, __u64 pc)
+{
+	__u32 start = (__u32)(pc + w->range.delta), page = start >> RAY_PAGE_SHIFT, low, high;
+	struct ray_unwind_row *row;
+
+	if (page >= w->range.page_count)
+		return 0;
+	row = ray_walk_row_at(w->range.first_page + page);
+	if (!row)
+		return 0;
+	low = row->start;
+	row = ray_walk_row_at(w->range.first_page + page + 1);
+	if (!row)
+		return 0;
+	high = row->start;
+	for (int i = 0; i < RAY_ROW_STEPS && low < high; i++) {
+		__u32 middle = low + (high - low) / 2;
+
+		row = ray_walk_row_at(w->range.first_row + middle);
+		if (!row)
+			return 0;
+		if (row->start <= start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || low > w->range.row_count)
+		return 0;
+	row = ray_walk_row_at(w->range.first_row + low - 1);
+	if (!row)
+		return 0;
+	w->row = *row;
+	return w->row.kind != RAY_ROW_NONE;
+}
+
+/* A probe on a function's return has put its own address in the place of the real one, which the kernel keeps in a list. */
+static __noinline void ray_walk_hijacked(struct ray_walker *w)
+{
+	__u64 address = 0, next = 0;
+
+	if (w->at.pc < w->process.trampoline_start || w->at.pc >= w->process.trampoline_end || !w->returns)
+		return;
+	if (bpf_probe_read_kernel(&address, 8, (void *)(w->returns + RAY_CONST(RETURN_ADDRESS))) ||
+	    bpf_probe_read_kernel(&next, 8, (void *)(w->returns + RAY_CONST(RETURN_NEXT))))
+		return;
+	w->at.pc = address;
+	w->returns = next;
+}
+
+/* Of a frame that may be V8's: the words around fp, and of the objects there what names the function. */
+static __noinline int ray_walk_v8_words(struct ray_walker *w, struct ray_walk_frame *f)
+{
+	__u32 flags = 0;
+
+	if (bpf_probe_read_user(f->words, sizeof(f->words), (void *)(w->at.fp - RAY_FRAME_BELOW)))
+		return 0;
+	flags = RAY_FRAME_HAS_WORDS;
+	if (ray_is_tagged(f->words[4]) && ray_is_tagged(f->words[3])) {
+		if (!bpf_probe_read_user(&f->context_map, 8, (void *)(f->words[4] - 1)))
+			flags |= RAY_FRAME_HAS_CONTEXT;
+		if (!bpf_probe_read_user(f->function, sizeof(f->function), (void *)(f->words[3] - 1)))
+			flags |= RAY_FRAME_HAS_FUNCTION;
+		if (ray_is_tagged(f->words[7]) && !bpf_probe_read_user(&f->receiver_map, 8, (void *)(f->words[7] - 1)))
+			flags |= RAY_FRAME_HAS_RECEIVER;
+	}
+	f->flags |= flags;
+	return 1;
+}
+
+/* What makes two frames of V8 the same: the function, where in it, and what it was called on. Functions move; what they share stays. */
+static __noinline void ray_walk_hash_v8(struct ray_walker *w, struct ray_walk_frame *f)
+{
+	__u64 hash = w->hash;
+
+	if (f->flags & RAY_FRAME_HAS_FUNCTION) {
+		if (w->process.shared_at == 24 || !w->is_known)
+			hash = ray_hash_add(hash, f->function[3]);
+		if (w->process.shared_at == 32 || !w->is_known)
+			hash = ray_hash_add(hash, f->function[4]);
+		if (!(f->words[0] & 0xffffffff) && ray_is_tagged(f->words[1]))
+			hash = ray_hash_add(hash, f->words[0]);
+		if (f->flags & RAY_FRAME_HAS_RECEIVER)
+			hash = ray_hash_add(hash, f->receiver_map);
+	} else if (f->flags & RAY_FRAME_HAS_WORDS && f->words[4] < 256) {
+		hash = ray_hash_add(hash, f->words[4]);
+	}
+	w->hash = hash;
+}
+
+static __always_inline int ray_walk_is_code(const struct ray_walker *w, __u64 word)
+{
+	return word >= w->process.code_start && word < w->process.code_end;
+}
+
+/* The innermost frame may have no frame of its own: then its caller's place is told by a return address on top of the stack, or, in a handler of the
+ * interpreter, by a register. */
+static __noinline void ray_walk_hash_leaf(struct ray_walker *w, struct ray_walk_frame *f)
+{
+	__u64 hash = w->hash;
+
+	if (f->flags & RAY_FRAME_HAS_FUNCTION && f->words[1] == w->record.regs[RAY_REG_R12])
+		hash = ray_hash_add(hash, w->record.regs[RAY_REG_R9]);
+	for (int i = 0; i < RAY_STACK_TOP; i++) {
+		if (f->sp + (__u64)i * 8 >= f->fp)
+			break;
+		if (ray_walk_is_code(w, w->record.top[i])) {
+			hash = ray_hash_add(hash, w->record.top[i]);
+			break;
+		}
+	}
+	w->hash = hash;
+}
+
+static __always_inline int ray_walk_by_pointer(struct ray_walker *w, struct ray_walk_frame *f, int native)
+{
+	__u64 link[2] = { 0, 0 };
+
+	if (!ray_is_frame_pointer(&w->at))
+		return RAY_STEP_BAD;
+	if (!native && ray_walk_v8_words(w, f)) {
+		link[0] = f->words[5];
+		link[1] = f->words[6];
+	} else if (bpf_probe_read_user(link, sizeof(link), (void *)w->at.fp)) {
+		return RAY_STEP_FAULT;
+	}
+	return ray_step_by_link(&w->at, link[0], link[1]);
+}
+
+static __noinline int ray_walk_one(struct ray_walker *w, struct ray_walk_frame *f)
+{
+	__u64 lookup = w->at.exact ? w->at.pc : w->at.pc - 1;
+	int known = ray_walk_range(w, lookup), native = known, result = RAY_STEP_BAD;
+	__u32 first = w->record.count == 0;
+
+	f->pc = w->at.pc;
+	f->fp = w->at.fp;
+	f->sp = w->at.sp;
+	f->flags = (w->at.exact ? RAY_FRAME_IS_EXACT : 0) | (known ? 0 : RAY_FRAME_IS_UNKNOWN);
+	w->hash = ray_hash_add(w->hash, f->pc);
+	w->record.count++;
+	if (known && ray_walk_row(w, lookup))
+		result = ray_step_by_row(&w->at, w->row.kind, w->row.cfa, w->row.saved);
+	else if (known && w->range.is_v8)
+		native = 0;
+	if (result == RAY_STEP_BAD || result == RAY_STEP_FAULT)
+		result = ray_walk_by_pointer(w, f, native);
+	if (!native) {
+		ray_walk_hash_v8(w, f);
+		if (first)
+			ray_walk_hash_leaf(w, f);
+	}
+	return result;
+}
+
+static long ray_walk_step(__u32 i __attribute__((unused)), struct ray_walk_context *c)
+{
+	struct ray_walker *w = c->w;
+	__u32 n;
+	__u64 sp;
+	int result;
+
+	if (!w)
+		return 1;
+	n = w->record.count;
+	if (n >= w->wanted || n >= RAY_STACK_FRAMES) {
+		w->record.stop = RAY_STOP_FULL;
+		return 1;
+	}
+	sp = w->at.sp;
+	result = ray_walk_one(w, &w->record.frames[n]);
+	if (result == RAY_STEP_OK) {
+		ray_walk_hijacked(w);
+		/* The innermost may give back the same stack pointer, when it has no frame; a signal may have changed stacks. */
+		if (w->at.sp > sp || (w->at.sp == sp && n == 0) || w->at.exact)
+			return 0;
+		w->record.stop = RAY_STOP_BROKEN;
+		return 1;
+	}
+	w->record.stop = result == RAY_STEP_END	  ? RAY_STOP_ROOT :
+			 result == RAY_STEP_FAULT ? RAY_STOP_FAULT :
+						    RAY_STOP_BROKEN;
+	return 1;
+}
+
+static __always_inline __u64 ray_walk_kernel_word(__u64 address)
+{
+	__u64 value = 0;
+
+	if (!address || bpf_probe_read_kernel(&value, 8, (void *)address))
+		return 0;
+	return value;
+}
+
+/* The registers, the process, the words on top of the stack. 0: there is no user stack. */
+static __noinline int ray_walk_begin(struct ray_slot *s, struct ray_walker *w)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
+	void *regs = (void *)bpf_task_pt_regs(task);
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	__u64 mm = ray_walk_kernel_word((__u64)task + RAY_CONST(TASK_MM));
+	struct ray_process *process;
+
+	w->record.count = 0;
+	w->record.stop = RAY_STOP_BROKEN;
+	w->record.top_count = 0;
+	w->range.start = w->range.end = 0;
+	/* Threads of the kernel have no memory of a user's. */
+	if (!mm || bpf_probe_read_kernel(w->record.regs, sizeof(w->record.regs), regs))
+		return 0;
+	w->record.space = ray_walk_kernel_word(mm + RAY_CONST(MM_START_STACK));
+	w->at.pc = w->record.regs[RAY_REG_IP];
+	w->at.sp = w->record.regs[RAY_REG_SP];
+	w->at.fp = w->record.regs[RAY_REG_BP];
+	w->at.exact = 1;
+	if (s->user_pc) {
+		w->at.pc = w->record.regs[RAY_REG_IP] = s->user_pc;
+		w->at.sp = w->record.regs[RAY_REG_SP] = s->user_sp;
+		w->at.fp = w->record.regs[RAY_REG_BP] = s->user_fp;
+	}
+	if (!w->at.pc || (w->record.regs[RAY_REG_CS] & 0xffff) != RAY_CS_USER64)
+		return 0;
+	process = bpf_map_lookup_elem(RAY_MAP(PROCESSES), &tgid);
+	w->is_known = process && process->space == w->record.space;
+	if (w->is_known) {
+		w->process = *process;
+	} else {
+		w->process.range_count = w->process.shared_at = 0;
+		w->process.code_start = w->process.code_end = 0;
+		w->process.trampoline_start = w->process.trampoline_end = 0;
+	}
+	w->returns = 0;
+	w->returns = ray_walk_kernel_word((__u64)task + RAY_CONST(TASK_UTASK));
+	if (w->returns)
+		w->returns = ray_walk_kernel_word(w->returns + RAY_CONST(UTASK_RETURNS));
+	if (!bpf_probe_read_user(w->record.top, sizeof(w->record.top), (void *)w->at.sp))
+		w->record.top_count = RAY_STACK_TOP;
+	else
+		w->record.top[0] = 0;
+	w->hash = ray_hash_add(w->record.space, tgid);
+	ray_walk_hijacked(w);
+	return 1;
+}
+
+static __noinline struct ray_walker *ray_walk_run(struct ray_slot *s, __u32 frames)
+{
+	struct ray_walk_context context;
+	__u32 key = s->index;
+
+	context.w = bpf_map_lookup_elem(RAY_MAP(STACK_SCRATCH), &key);
+	if (!context.w || !ray_walk_begin(s, context.w))
+		return 0;
+	context.w->wanted = frames;
+	context.w->record.stop = RAY_STOP_FULL;
+	bpf_loop(RAY_STACK_FRAMES, ray_walk_step, &context, 0);
+	return context.w;
+}
+
+/* A stack that user space has not seen yet, on its way at once: objects it names may move any moment. */
+static __noinline void ray_walk_send(struct ray_slot *s, struct ray_walker *w, __u64 id)
+{
+	struct ray_record_stack *r = &w->record;
+	__u64 now = bpf_ktime_get_ns(), pid_tgid = bpf_get_current_pid_tgid();
+	__u32 count = r->count, size;
+	struct ray_state *state;
+
+	if (bpf_map_lookup_elem(RAY_MAP(STACKIDS), &id))
+		return;
+	if (count > RAY_STACK_FRAMES)
+		return;
+	if (bpf_map_update_elem(RAY_MAP(STACKIDS), &id, &now, BPF_NOEXIST))
+		return;
+	size = sizeof(*r) + count * sizeof(r->frames[0]);
+	r->id = id;
+	r->head.kind = RAY_RECORD_STACK;
+	r->head.clause = s->clause;
+	r->head.probe = s->probe;
+	r->head.cpu = bpf_get_smp_processor_id();
+	r->head.speculation = 0;
+	r->head.tid = (__u32)pid_tgid;
+	r->head.tgid = pid_tgid >> 32;
+	r->head.size = size;
+	r->head.time = now;
+	if (!bpf_ringbuf_output(RAY_MAP(RING), r, size, BPF_RB_FORCE_WAKEUP))
+		return;
+	/* The next time may have better luck. */
+	bpf_map_delete_elem(RAY_MAP(STACKIDS), &id);
+	state = ray_state_get();
+	if (state)
+		__sync_fetch_and_add(&state->stack_drops, 1);
+}
+
+/* Walks at most `frames` frames and writes a struct ray_stack_ref at dst. kind is RAY_WALK_JS when plumbing will be hidden: then more are walked. */
+RAY_RUNTIME __u64 ray_ustack(__u64 slot, __u64 dst, __u64 frames, __u64 kind)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+	struct ray_stack_ref *ref;
+	struct ray_walker *w;
+	__u64 id = 0;
+	__u32 walked = frames < RAY_STACK_FRAMES ? frames : RAY_STACK_FRAMES;
+
+	if (!s)
+		return 0;
+	if (kind)
+		walked = walked * 4 + 32;
+	w = ray_walk_run(s, walked);
+	if (w && w->record.count) {
+		id = ray_hash_add(w->hash, w->record.stop);
+		id = id ? id : 1;
+		ray_walk_send(s, w, id);
+	}
+	ref = (struct ray_stack_ref *)ray_at(s, dst);
+	ref->id = id;
+	ref->tgid = bpf_get_current_pid_tgid() >> 32;
+	ref->frames = frames;
+	return 0;
+}
+
+RAY_RUNTIME __u64 ray_ustackdepth(__u64 slot)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+	struct ray_walker *w = s ? ray_walk_run(s, RAY_STACK_FRAMES) : 0;
+
+	return w ? w->record.count : 0;
+}
+
+/* Where the current user function was called from. */
+RAY_RUNTIME __u64 ray_ucaller(__u64 slot)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+	struct ray_walker *w = s ? ray_walk_run(s, 2) : 0;
+
+	return w && w->record.count > 1 ? w->record.frames[1].pc : 0;
+}
+
+#endif
