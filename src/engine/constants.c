@@ -22,7 +22,7 @@ void ray_slot_shape(const struct ray_plan *plan, struct ray_slot_shape *ret)
 	uint32_t end;
 
 	ret->work_at = round_up(plan->slot_size, 8);
-	end = ret->work_at + RAY_WORK_WORDS * 8 + 2 * string;
+	end = ret->work_at + RAY_WORK_WORDS * 8 + RAY_WORK_STRINGS * string;
 	for (ret->mask = 4096; ret->mask < end; ret->mask *= 2)
 		;
 	ret->mask--;
@@ -68,7 +68,7 @@ static const struct {
 	[RAY_LINK_DENTRY_NAME] = { "dentry", "d_name.name" },
 	[RAY_LINK_DENTRY_INODE] = { "dentry", "d_inode" },
 	[RAY_LINK_DENTRY_SB] = { "dentry", "d_sb" },
-	[RAY_LINK_DENTRY_OP] = { "dentry", "d_op" },
+	[RAY_LINK_DENTRY_HASHED] = { "dentry", "d_hash.pprev" },
 	[RAY_LINK_SB_TYPE] = { "super_block", "s_type" },
 	[RAY_LINK_FSTYPE_NAME] = { "file_system_type", "name" },
 	[RAY_LINK_MOUNT_MNT] = { "mount", "mnt" },

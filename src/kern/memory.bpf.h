@@ -127,4 +127,97 @@ RAY_RUNTIME __u64 ray_copy_to(__u64 slot, __u64 address, __u64 src, __u64 size)
 	return 0;
 }
 
+/* ---- memory for one clause ---- */
+
+/* 0, and a fault, when there is not so much. */
+static __always_inline __u64 ray_allocate(struct ray_slot *s, __u64 size)
+{
+	__u64 limit = RAY_CONST(SCRATCH_SIZE);
+	__u64 used = ((__u64)s->scratch_used + 7) & ~7ULL;
+
+	if (used > limit || size > limit - used) {
+		ray_fault_set(s, RAY_FAULT_NOSCRATCH, size);
+		return 0;
+	}
+	s->scratch_used = used + size;
+	return RAY_CONST(SCRATCH_START) + used;
+}
+
+RAY_RUNTIME __u64 ray_alloca(__u64 slot, __u64 size)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+	__u64 offset;
+
+	if (!s)
+		return 0;
+	offset = ray_allocate(s, size);
+	if (!offset)
+		return 0;
+	if (size <= RAY_CONST(BLOCK))
+		ray_clear(ray_at(s, offset), size);
+	return RAY_SCRATCH | offset;
+}
+
+RAY_RUNTIME __u64 ray_copyin(__u64 slot, __u64 address, __u64 size)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+	__u64 offset;
+
+	if (!s)
+		return 0;
+	offset = ray_allocate(s, size);
+	if (!offset)
+		return 0;
+	if (size <= RAY_CONST(BLOCK) && !bpf_probe_read_user(ray_at(s, offset), size, (void *)address))
+		return RAY_SCRATCH | offset;
+	ray_fault_set(s, RAY_FAULT_BADADDR, address);
+	return 0;
+}
+
+RAY_RUNTIME __u64 ray_copyinto(__u64 slot, __u64 from, __u64 size, __u64 address)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+
+	if (!s)
+		return 0;
+	if (size > RAY_CONST(BLOCK) || !ray_is_scratch(address) || !ray_is_allocated(s, ray_offset(address), size))
+		ray_fault_set(s, RAY_FAULT_BADADDR, address);
+	else if (bpf_probe_read_user(ray_at(s, ray_offset(address)), size, (void *)from))
+		ray_fault_set(s, RAY_FAULT_BADADDR, from);
+	return 0;
+}
+
+/* ---- copying within D's memory ---- */
+
+struct ray_move_loop {
+	struct ray_slot *s;
+	__u64 from, to, size;
+};
+
+static long ray_move_step(__u64 i, struct ray_move_loop *c)
+{
+	*ray_at(c->s, c->to + c->size - 1 - i) = *ray_at(c->s, c->from + c->size - 1 - i);
+	return 0;
+}
+
+RAY_RUNTIME __u64 ray_bcopy(__u64 slot, __u64 from, __u64 to, __u64 size)
+{
+	struct ray_move_loop c = {
+		.s = ray_slot_get(slot), .from = ray_offset(from), .to = ray_offset(to), .size = size
+	};
+
+	if (!c.s)
+		return 0;
+	if (size > RAY_CONST(BLOCK) || !ray_is_scratch(to) || !ray_is_allocated(c.s, ray_offset(to), size)) {
+		ray_fault_set(c.s, RAY_FAULT_BADADDR, to);
+		return 0;
+	}
+	/* The kernel copies forwards; onto bytes that are still to be read it must be the other way. */
+	if (to > from && to - from < size && ray_is_readable(c.s, ray_offset(from), size))
+		bpf_loop(size, ray_move_step, &c, 0);
+	else
+		ray_read(c.s, ray_at(c.s, ray_offset(to)), size, from);
+	return 0;
+}
+
 #endif

@@ -12,6 +12,41 @@ static __always_inline __u64 ray_string_size(void)
 	return RAY_CONST(STRSIZE) + 1;
 }
 
+/* ---- the work area ---- */
+
+static __always_inline void *ray_work(struct ray_slot *s)
+{
+	return (char *)s + RAY_CONST(WORK_AT);
+}
+
+/* Offset of work string i. */
+static __always_inline __u64 ray_work_string(int i)
+{
+	return RAY_CONST(WORK_AT) + RAY_WORK_WORDS * 8 + i * ((RAY_CONST(STRSIZE) + 16) & ~7ULL);
+}
+
+static __always_inline __u8 ray_byte(struct ray_slot *s, __u64 offset)
+{
+	return *(__u8 *)ray_at(s, offset);
+}
+
+/* An argument, copied: results may go where it was. Its length, or less than 0 and a fault. */
+static __always_inline long ray_argument(struct ray_slot *s, int i, __u64 address)
+{
+	return ray_read_string(s, ray_at(s, ray_work_string(i)), ray_string_size(), address) - 1;
+}
+
+/* A string of the slot to another place in it; `limit` bytes at most. */
+static __always_inline __u64 ray_result(struct ray_slot *s, __u64 dst, __u64 src, __u64 limit)
+{
+	if (limit > RAY_CONST(STRSIZE))
+		limit = RAY_CONST(STRSIZE);
+	bpf_probe_read_kernel_str(ray_at(s, dst), limit + 1, ray_at(s, src));
+	return RAY_SCRATCH | dst;
+}
+
+/* ---- reading and storing ---- */
+
 /* Any string to a string of our own. */
 RAY_RUNTIME __u64 ray_str_read(__u64 slot, __u64 dst, __u64 address)
 {
@@ -46,8 +81,8 @@ RAY_RUNTIME __u64 ray_strlen(__u64 slot, __u64 address)
 
 	if (!s)
 		return 0;
-	got = ray_read_string(s, ray_at(s, RAY_CONST(WORK_AT) + RAY_WORK_WORDS * 8), ray_string_size(), address);
-	return got > 0 ? got - 1 : 0;
+	got = ray_argument(s, 0, address);
+	return got > 0 ? got : 0;
 }
 
 /* ---- comparison, a word at a time ---- */
@@ -97,6 +132,158 @@ RAY_RUNTIME __s64 ray_strcmp(__u64 slot, __u64 a, __u64 b)
 	}
 	bpf_loop(RAY_CONST(STRSIZE) / 8 + 1, ray_compare_step, &c, 0);
 	return ray_compare_word(c.x, c.y);
+}
+
+/* ---- from and to the process ---- */
+
+/* At most max bytes. */
+RAY_RUNTIME __u64 ray_copyinstr(__u64 slot, __u64 dst, __u64 address, __u64 max)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+
+	if (!s)
+		return 0;
+	if (max > RAY_CONST(STRSIZE))
+		max = RAY_CONST(STRSIZE);
+	if (bpf_probe_read_user_str(ray_at(s, dst), max + 1, (void *)address) >= 0)
+		return RAY_SCRATCH | dst;
+	ray_fault_set(s, RAY_FAULT_BADADDR, address);
+	return 0;
+}
+
+/* From any address to the process. What is not in the slot goes through it, and so is at most a string long. */
+RAY_RUNTIME __u64 ray_copyout(__u64 slot, __u64 address, __u64 to, __u64 size)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+	__u64 from = ray_offset(address);
+
+	if (!s)
+		return 0;
+	if (!ray_is_scratch(address)) {
+		from = ray_work_string(0);
+		if (size > ray_string_size())
+			ray_fault_set(s, RAY_FAULT_BADSIZE, size);
+		else
+			ray_read(s, ray_at(s, from), size, address);
+	} else if (size > RAY_CONST(BLOCK) || !ray_is_readable(s, from, size)) {
+		ray_fault_set(s, RAY_FAULT_BADADDR, address);
+	}
+	if (!s->fault && size && size <= RAY_CONST(BLOCK) && bpf_probe_write_user((void *)to, ray_at(s, from), size))
+		ray_fault_set(s, RAY_FAULT_BADADDR, to);
+	return 0;
+}
+
+RAY_RUNTIME __u64 ray_copyoutstr(__u64 slot, __u64 address, __u64 to, __u64 max)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+	__u64 size;
+	long length;
+
+	if (!s)
+		return 0;
+	length = ray_argument(s, 0, address);
+	if (length < 0)
+		return 0;
+	size = length + 1;
+	if (size > max)
+		size = max;
+	if (size && size <= RAY_CONST(BLOCK) && bpf_probe_write_user((void *)to, ray_at(s, ray_work_string(0)), size))
+		ray_fault_set(s, RAY_FAULT_BADADDR, to);
+	return 0;
+}
+
+/* ---- joining and cutting ---- */
+
+RAY_RUNTIME __u64 ray_strjoin(__u64 slot, __u64 dst, __u64 a, __u64 b)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+	__u64 room;
+	long got;
+
+	if (!s || ray_argument(s, 1, b) < 0)
+		return 0;
+	got = ray_read_string(s, ray_at(s, dst), ray_string_size(), a);
+	if (got <= 0)
+		return 0;
+	room = ray_string_size() - (got - 1);
+	if (room > ray_string_size())
+		return 0;
+	bpf_probe_read_kernel_str(ray_at(s, dst + got - 1), room, ray_at(s, ray_work_string(1)));
+	return RAY_SCRATCH | dst;
+}
+
+/* As in Perl: what is negative counts from the end. length INT64_MAX: up to the end. */
+RAY_RUNTIME __u64 ray_substr(__u64 slot, __u64 dst, __u64 address, __s64 index, __s64 length)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+	__s64 all, start, end;
+
+	if (!s)
+		return 0;
+	all = ray_argument(s, 0, address);
+	if (all < 0)
+		return 0;
+	start = index < 0 ? all + index : index;
+	if (length < 0)
+		end = all + length;
+	else
+		end = length > all - start ? all : start + length;
+	if (start < 0)
+		start = 0;
+	if (end > all)
+		end = all;
+	if (end <= start) {
+		*ray_at(s, dst) = 0;
+		return RAY_SCRATCH | dst;
+	}
+	return ray_result(s, dst, ray_work_string(0) + start, end - start);
+}
+
+/* ---- letters, a word at a time ---- */
+
+struct ray_case_loop {
+	struct ray_slot *s;
+	__u64 from, to;
+	__u64 first; /* 'a' or 'A', in each byte */
+};
+
+static long ray_case_step(__u64 i, struct ray_case_loop *c)
+{
+	const __u64 ones = 0x0101010101010101ULL, high = 0x8080808080808080ULL;
+	__u64 x = *(__u64 *)ray_at(c->s, c->from + i * 8);
+	__u64 low = x & ~high;
+	__u64 from_first = low + (0x80 * ones - c->first);
+	__u64 after_last = low + (0x80 * ones - c->first - 26 * ones);
+
+	*(__u64 *)ray_at(c->s, c->to + i * 8) = x ^ ((from_first ^ after_last) & ~x & high) >> 2;
+	return 0;
+}
+
+/* The words are whole ones: they are turned where there is room, and copied. */
+static __always_inline __u64 ray_change_case(__u64 slot, __u64 dst, __u64 address, __u8 first)
+{
+	struct ray_case_loop c = { .s = ray_slot_get(slot), .first = first * 0x0101010101010101ULL };
+	long length;
+
+	if (!c.s)
+		return 0;
+	length = ray_argument(c.s, 0, address);
+	if (length < 0)
+		return 0;
+	c.from = ray_work_string(0);
+	c.to = ray_work_string(1);
+	bpf_loop(length / 8 + 1, ray_case_step, &c, 0);
+	return ray_result(c.s, dst, ray_work_string(1), RAY_CONST(STRSIZE));
+}
+
+RAY_RUNTIME __u64 ray_toupper(__u64 slot, __u64 dst, __u64 address)
+{
+	return ray_change_case(slot, dst, address, 'a');
+}
+
+RAY_RUNTIME __u64 ray_tolower(__u64 slot, __u64 dst, __u64 address)
+{
+	return ray_change_case(slot, dst, address, 'A');
 }
 
 #endif

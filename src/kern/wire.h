@@ -69,7 +69,8 @@ struct ray_slot {
 	__u32 scratch_used;  /* bytes of alloca's area */
 	__u64 user_pc, user_sp, user_fp; /* at a uprobe: what the walker starts from; 0: take the task's */
 	__u64 kernel_pc;
-	__u64 ctx_kind;	     /* enum ray_ctx */
+	__u32 ctx_kind;	     /* enum ray_ctx; written as 8 bytes for each firing, which forgets strtok's string too */
+	__u32 strtok_at;     /* 0: no string; else where in it the next call goes on, + 1 */
 	__u64 spills[RAY_SPILLS];
 	__u8 memory[];
 };
@@ -267,9 +268,15 @@ struct ray_state {
 	__u32 spec_state[64];  /* by id: 0 free, 1 active, 2 committing/discarding */
 };
 
-/* ---- the runtime's work area in a slot: numbers, then two strings of STRSIZE bytes (rounded up, and room for a word) ---- */
+/* ---- the runtime's work area in a slot: numbers, then strings of STRSIZE bytes (rounded up, and room for a word) ---- */
 
-enum { RAY_WORK_WORDS = 256 };
+enum {
+	RAY_WORK_WORDS = 256,
+	RAY_WORK_STRINGS = 3, /* two for arguments, one that strtok() keeps */
+};
+
+/* Last argument of ray_fd_number(). */
+enum ray_fd_number { RAY_FD_OFLAGS, RAY_FD_OFFSET, RAY_FD_INODE };
 
 /* Element of the map `probes`, by ID: where in the map `strings` the four parts of its name are. */
 struct ray_name_offsets {
@@ -290,7 +297,7 @@ struct ray_name_offsets {
 	X(TASK_REAL_PARENT) X(TASK_TGID) X(TASK_PID) X(TASK_FILES) X(TASK_FS) X(TASK_MM) X(TASK_COMM) X(TASK_RUNTIME) \
 	X(MM_ARG_START) X(MM_ARG_END) X(MM_START_STACK) X(TASK_UTASK) X(UTASK_RETURNS) X(RETURN_ADDRESS) X(RETURN_NEXT) \
 	X(FILES_FDT) X(FDT_FD) X(FDT_MAX) X(FILE_PATH) X(FILE_FLAGS) X(FILE_POS) X(FILE_MODE) X(FILE_INODE) X(INODE_INO) \
-	X(PATH_DENTRY) X(PATH_MNT) X(FS_PWD) X(FS_ROOT) X(DENTRY_PARENT) X(DENTRY_NAME) X(DENTRY_INODE) X(DENTRY_SB) X(DENTRY_OP) \
+	X(PATH_DENTRY) X(PATH_MNT) X(FS_PWD) X(FS_ROOT) X(DENTRY_PARENT) X(DENTRY_NAME) X(DENTRY_INODE) X(DENTRY_SB) X(DENTRY_HASHED) \
 	X(SB_TYPE) X(FSTYPE_NAME) X(MOUNT_MNT) X(MOUNT_PARENT) X(MOUNT_MOUNTPOINT) X(VFSMOUNT_ROOT)
 
 enum {
