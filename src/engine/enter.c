@@ -243,7 +243,7 @@ static void point_fill(const struct ray_entry *e, const struct ray_site *site, c
 	point->probe = target->probe->id;
 	if (is_uprobe(site->kind))
 		point->tgid = site->uprobe.pid;
-	point->fetch_count = site->fetch_count < RAY_ARGS ? site->fetch_count : RAY_ARGS;
+	point->fetch_count = site->fetch_count < RAY_POINT_ARGS ? site->fetch_count : RAY_POINT_ARGS;
 	for (uint32_t i = 0; i < point->fetch_count; i++)
 		point->fetch[i] = site->fetch[i];
 	for (size_t i = 0, k = 0; i < e->clause_count; i++) {

@@ -234,9 +234,11 @@ static void emit_context(struct ray_piece *p, const struct ray_fetch *f)
 static void emit_context_address(struct ray_piece *p, int i, const struct ray_fetch *f)
 {
 	emit_arg_store(p, i, RAY_CTX_REG);
-	if (f->flags & 2) {
+	if (f->flags & (2 | 8)) {
 		ray_piece_emit(p, RAY_LOAD(BPF_W, BPF_REG_2, RAY_CTX_REG, f->value));
 		ray_piece_emit(p, RAY_ALU_IMM(BPF_AND, BPF_REG_2, 0xffff));
+		if (f->flags & 8) /* counted from the end of this field */
+			ray_piece_emit(p, RAY_ALU_IMM(BPF_ADD, BPF_REG_2, f->value + 4));
 	} else {
 		ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_2, f->value));
 	}

@@ -74,7 +74,7 @@ RAY_RUNTIME __u64 ray_fetch_args(__u64 slot, __u64 point, __u64 needed)
 
 	if (!s || !p)
 		return 0;
-	for (__u32 i = 0; i < RAY_ARGS; i++)
+	for (__u32 i = 0; i < RAY_POINT_ARGS; i++)
 		if (i < p->fetch_count && needed >> i & 1)
 			s->args[i] = ray_fetch_one(s, &p->fetch[i]);
 	return 0;

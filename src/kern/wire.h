@@ -30,7 +30,8 @@ typedef long long __s64;
 #define RAY_SCRATCH_MASK 0xffffffff00000000ULL
 
 enum {
-	RAY_ARGS = 10,
+	RAY_ARGS = 20, /* arg0 to arg9, and as many of args[] as a tracepoint has */
+	RAY_POINT_ARGS = 12, /* of a USDT probe */
 	RAY_SPILLS = 64,
 	RAY_SLOTS_PER_CPU = 4,
 	RAY_SCRATCH_GUARD = 64, /* bytes before alloca's area that nothing uses: p[-1] is a fault */
@@ -98,7 +99,7 @@ struct ray_fetch {
 	__u8 index; /* likewise; 0xff: none */
 	__u8 scale; /* shift */
 	__u8 size;  /* bytes: 1 2 4 8 */
-	__u8 flags; /* 1: signed; 2: __data_loc; 4: value is a RAY_LINK_* constant, an offset that only the kernel knows */
+	__u8 flags; /* 1: signed; 2: __data_loc; 8: __rel_loc; 4: value is a RAY_LINK_* constant, an offset that only the kernel knows */
 	__u16 pad;
 	__s64 value;
 };
@@ -110,7 +111,7 @@ struct ray_point {
 	__u64 clauses[2]; /* bit i: clause i of the program's list runs */
 	__u32 fetch_count;
 	__u32 pad;
-	struct ray_fetch fetch[RAY_ARGS];
+	struct ray_fetch fetch[RAY_POINT_ARGS];
 };
 
 /* ---- records, in the ring buffer ---- */

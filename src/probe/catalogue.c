@@ -8,6 +8,7 @@
 
 #include "probe/process.h"
 #include "probe/provider.h"
+#include "probe/tracefs.h"
 
 enum { FIRST_FREE = 10000 };
 
@@ -42,6 +43,7 @@ struct ray_error *ray_catalogue_create(const struct ray_catalogue_options *optio
 	if (!c)
 		return &ray_enomem;
 	c->next_id = FIRST_FREE;
+	c->tracefs = -1;
 	c->arena = ray_arena_create();
 	if (!c->arena)
 		return &ray_enomem;
@@ -75,6 +77,8 @@ void ray_catalogue_free(struct ray_catalogue *c)
 	for (size_t i = 0; i < c->processes.n; i++)
 		ray_code_process_free(c->processes.at[i]);
 	ray_vec_free(&c->processes);
+	if (c->tracefs >= 0)
+		close(c->tracefs);
 	ray_vec_free(&c->by_id);
 	free(c->table);
 	ray_arena_free(c->arena);
@@ -94,6 +98,15 @@ ray_code_processes *ray_catalogue_processes(struct ray_catalogue *c)
 const struct ray_catalogue_options *ray_catalogue_settings(const struct ray_catalogue *c)
 {
 	return &c->options;
+}
+
+struct ray_error *ray_catalogue_tracefs(struct ray_catalogue *c, int *ret)
+{
+	struct ray_error *err = c->tracefs < 0 ? ray_tracefs_open(&c->tracefs) : NULL;
+
+	if (!err)
+		*ret = c->tracefs;
+	return err;
 }
 
 const char *ray_catalogue_prelude(const struct ray_catalogue *c)

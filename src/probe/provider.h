@@ -44,6 +44,8 @@ struct ray_probe_names {
 RAY_MUST_USE struct ray_error *ray_catalogue_add(struct ray_catalogue *c, const struct ray_provider *owner,
 						 const struct ray_probe_names *names, ray_probe_list *matches,
 						 struct ray_probe **ret);
+/* The directory of tracefs, opened once: remains the catalogue's. */
+RAY_MUST_USE struct ray_error *ray_catalogue_tracefs(struct ray_catalogue *c, int *ret);
 struct ray_arena *ray_catalogue_arena(struct ray_catalogue *c);
 const struct ray_catalogue_options *ray_catalogue_settings(const struct ray_catalogue *c);
 /* The processes whose code was looked at; see process.h. */
