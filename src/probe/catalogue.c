@@ -21,6 +21,7 @@ struct ray_catalogue {
 	uint32_t next_id;
 	char *prelude;
 	ray_code_processes processes; /* looked at so far */
+	int tracefs;		      /* its directory; -1 until someone needs it */
 };
 
 static char *preludes_join(struct ray_arena *arena)

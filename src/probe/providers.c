@@ -1,6 +1,13 @@
 /* providers.c - the table of providers: one line each, in the order of -l. SPDX-License-Identifier: MIT */
 #include "probe/provider.h"
 
+/* clang-format off: one line each. */
 const struct ray_provider *const ray_providers[] = {
-	&ray_provider_dtrace, &ray_provider_profile, &ray_provider_syscall, &ray_provider_pid, NULL,
+	&ray_provider_dtrace,
+	&ray_provider_profile,
+	&ray_provider_syscall,
+	&ray_provider_tracepoint,
+	&ray_provider_pid,
+	NULL,
 };
+/* clang-format on */

@@ -53,7 +53,8 @@ struct ray_error *ray_tracefs_open(int *ret)
 		*ret = fd;
 		return NULL;
 	}
-	err = ray_error_errno(RAY_FAILED, denied ? denied : errno, "cannot read the kernel's list of tracepoints (tracefs)");
+	err = ray_error_errno(RAY_FAILED, denied ? denied : errno,
+			      "cannot read the kernel's list of tracepoints (tracefs)");
 	return denied ? ray_error_remedy(err, "run as root, or let your group read it: sudo mount -o "
 					      "remount,mode=0750,gid=$(id -g) /sys/kernel/tracing") :
 			ray_error_remedy(err, "sudo mount -t tracefs nodev /sys/kernel/tracing");

@@ -20,7 +20,7 @@ RAY_MUST_USE struct ray_error *ray_tracefs_read(int tracefs, const char *path, c
 enum ray_tracefs_field_kind {
 	RAY_FIELD_NUMBER, /* size bytes at offset */
 	RAY_FIELD_ARRAY,  /* in the record itself */
-	RAY_FIELD_DATA,   /* __data_loc: offset holds where in the record, and how long */
+	RAY_FIELD_DATA,	  /* __data_loc: offset holds where in the record, and how long */
 	RAY_FIELD_REL,	  /* __rel_loc: likewise, counted from the end of the field */
 };
 
