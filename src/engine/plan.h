@@ -9,21 +9,25 @@
 #include "kern/wire.h"
 #include "lang/program.h"
 
-/* Bytes that stand for one value. Integers and pointers always take 8 bytes, sign- or zero-extended by their type, in
- * keys and in records; strings take `size` bytes, NUL-terminated and zero-padded; stacks a struct ray_stack_ref; symbols
- * (usym...) two words, tgid and address; by-reference data its bytes. */
+/* Bytes that stand for one value, at a multiple of 8. Integers, pointers and floats always take 8 bytes, integers sign- or zero-extended
+ * by their type, in keys and in records; strings take `size` bytes (16 at least), NUL-terminated and zero-padded, or 8: then the value is the
+ * ID of the probe whose part `expr` names (probefunc...); a user stack is a struct ray_stack_ref, a kernel stack size / 8 addresses; symbols
+ * (usym...) two words, tgid (0: kernel) and address; by-reference data its bytes. */
 struct ray_field {
-	uint32_t offset, size;
+	uint32_t offset, size; /* in a record: from the start of struct ray_record */
+	uint32_t frames;       /* of stacks */
 	const struct ray_type *type;
 	enum ray_value_kind kind;
-	const struct ray_expr *expr;
+	const struct ray_expr *expr; /* of a statement like ustack(20): a CALL made up for it */
 };
 
 /* What the consumer does for one statement of a clause. */
 struct ray_step {
 	const struct ray_statement *statement;
 	uint32_t action; /* its number in the clause, from 1: told in faults */
-	const struct ray_field *fields; /* its recorded values, one per argument that is recorded */
+	/* Its recorded values: one per argument that is no aggregation. tracemem: the bytes, then the dynamic size if one is given.
+	 * print of a pointer or of by-reference data: the address, then the bytes pointed to (type is the target's). */
+	const struct ray_field *fields;
 	size_t field_count;
 };
 
@@ -34,8 +38,8 @@ struct ray_clause_plan {
 	uint32_t record_size; /* with struct ray_record; 0: the clause sends nothing */
 };
 
-/* A tuple: an aggregation's or an associative array's. For an array the first 4 bytes are the variable's id, for
- * self-> the next 8 are the thread. */
+/* A tuple: an aggregation's or an associative array's. For an array and for self-> the first 8 bytes are the variable's scope and id, for
+ * self-> the next 8 are the thread; fields' offsets count them in. */
 struct ray_key_plan {
 	const struct ray_field *fields;
 	size_t field_count;
@@ -47,7 +51,7 @@ struct ray_agg_plan {
 	struct ray_key_plan key; /* with no fields: one 4-byte 0 */
 	uint32_t words; /* 8 bytes each of data: 1 count sum min max, 2 avg (count, sum), 4 stddev (count, sum, sum of squares
 			   low, high), 127 quantize, ... */
-	uint32_t value_size; /* 8 (generation) + 8 * words */
+	uint32_t value_size; /* 8 + 8 * words; the first word of min and max is 1 once the other holds a value (who clears one writes zeros), 0 elsewhere */
 	uint32_t map; /* number for RAY_REF_MAP */
 };
 
@@ -60,7 +64,7 @@ struct ray_dynvar_class {
 struct ray_variable_plan {
 	const struct ray_variable *variable;
 	uint32_t offset; /* global: in the element of map `globals`; this->: in the slot */
-	uint32_t size;
+	uint32_t size; /* of strings in globals and this->: with the 8 bytes in front that are 0 while it is NULL */
 	struct ray_key_plan key; /* dynamic ones */
 	uint32_t class_index;	 /* into classes */
 };
@@ -83,16 +87,19 @@ struct ray_plan {
 	uint32_t strings_size;
 	uint32_t temps_at, temp_size, temp_count; /* strings being worked on */
 	uint32_t key_at, key_size;
+	uint32_t value_at, value_size; /* a value on its way into a variable */
+	uint32_t zeros_at, zeros_size; /* never written: new elements start from it */
 	uint32_t record_at, record_size;
 	uint32_t scratch_at, scratch_size; /* alloca, copyin */
 	uint32_t slot_size;
 	uint8_t *string_bytes; /* strings_size of them */
+	struct ray_plan_string *strings; /* where each constant is; plan.c's own */
 };
 
 RAY_MUST_USE struct ray_error *ray_plan_create(const struct ray_program *program,
 					       const struct ray_trace_options *options, struct ray_arena *arena,
 					       struct ray_plan **ret);
-/* Offset in the slot of a string constant. */
+/* Offset in the slot of a string constant; one longer than strsize is cut. */
 uint32_t ray_plan_string(const struct ray_plan *plan, const char *text, size_t length);
 
 #endif

@@ -1,0 +1,83 @@
+/* gen.c - one clause becomes one BPF function. See gen.h for how values are kept.
+ * SPDX-License-Identifier: MIT
+ *
+ * Knows the plan (where things lie) and the program; knows no probes, no file descriptors, no kernel. What is recorded is collected in the slot and
+ * sent once, at the end; a fault or a predicate that is false leaves before. */
+#include "engine/gen.h"
+
+static void gen_statement(struct ray_gen *g, const struct ray_statement *s, const struct ray_step *step)
+{
+	switch (s->kind) {
+	case RAY_STATEMENT_EXPR:
+		ray_gen_expr(g, s->expr, 0);
+		break;
+	case RAY_STATEMENT_ACTION:
+		ray_gen_action(g, s, step);
+		break;
+	case RAY_STATEMENT_AGGREGATE:
+		ray_gen_aggregate(g, s);
+		break;
+	case RAY_STATEMENT_DEFAULT:
+		break;
+	}
+	g->temps = 0;
+}
+
+static void gen_body(struct ray_gen *g)
+{
+	const struct ray_clause_plan *plan = g->clause_plan;
+	size_t next = 0;
+
+	if (g->clause->predicate)
+		ray_gen_branch(g, g->clause->predicate, 0, false, g->out);
+	g->temps = 0;
+	for (size_t i = 0; i < g->clause->statement_count; i++) {
+		const struct ray_statement *s = &g->clause->statements[i];
+		static const struct ray_step none;
+		const struct ray_step *step = &none;
+
+		g->action = i + 1;
+		if (next < plan->step_count && plan->steps[next].statement == s)
+			step = &plan->steps[next++];
+		gen_statement(g, s, step);
+	}
+}
+
+static void gen_function(struct ray_gen *g)
+{
+	uint32_t size = g->clause_plan->record_size;
+
+	ray_gen_emit(g, RAY_MOV_REG(CTX, R1));
+	ray_gen_emit(g, RAY_MOV_REG(SLOT, R2));
+	ray_gen_emit(g, RAY_STORE_IMM(BPF_W, SLOT, SLOT_AT(clause), g->clause->index));
+	if (size)
+		ray_gen_emit(g, RAY_STORE_IMM(BPF_W, SLOT, SLOT_AT(speculation), 0));
+	gen_body(g);
+	if (size) {
+		ray_gen_emit(g, RAY_MOV_IMM(R1, RAY_RECORD_DATA));
+		ray_gen_slot_store(g, BPF_W, g->plan->record_at + offsetof(struct ray_record, kind), R1);
+		ray_piece_load_u64(g->c, R2, g->plan->record_at);
+		ray_piece_load_u64(g->c, R3, size);
+		ray_gen_call(g, "ray_record_send");
+	}
+	ray_piece_place(g->c, g->out);
+	ray_gen_emit(g, RAY_MOV_IMM(R0, 0));
+	ray_gen_emit(g, RAY_EXIT_INSN);
+	ray_gen_faults_emit(g);
+}
+
+struct ray_error *ray_gen_clause(struct ray_trace *t, const struct ray_clause *clause, struct ray_piece *c)
+{
+	struct ray_gen g = {
+		.trace = t, .plan = t->plan, .clause = clause, .clause_plan = &t->plan->clauses[clause->index], .c = c
+	};
+
+	g.out = ray_piece_label(c);
+	gen_function(&g);
+	ray_vec_free(&g.faults);
+	if (g.err)
+		return g.err;
+	if (!ray_piece_finish(c))
+		return ray_error_new(RAY_FAILED, "line %d: the clause is too long", clause->where.line);
+	return NULL;
+}

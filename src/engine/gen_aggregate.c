@@ -1,0 +1,189 @@
+/* gen_aggregate.c - aggregations: find or make the key's element on this CPU, and update it.
+ * SPDX-License-Identifier: MIT
+ *
+ * Elements are per CPU, but a program may be preempted by another on the same CPU: all updates are atomic. Additive functions never need to know
+ * what was there, so user space can clear them by remembering; min and max mark with a word whether they hold a value. */
+#include "engine/gen.h"
+
+enum { MARK = 0, WORDS = 8, SWAP_TRIES = 4 };
+
+/* R0: the element's address. Goes to lost, counted, when there is no room for a new key. */
+static void find_element(struct ray_gen *g, const struct ray_agg_plan *a, uint32_t lost)
+{
+	uint32_t found = ray_piece_label(g->c);
+
+	ray_piece_load_map(g->c, R1, a->map);
+	ray_gen_slot_pointer(g, R2, g->plan->key_at);
+	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_map_lookup_elem));
+	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JNE, R0, 0), found);
+	ray_piece_load_map(g->c, R1, a->map);
+	ray_gen_slot_pointer(g, R2, g->plan->key_at);
+	ray_gen_slot_pointer(g, R3, g->plan->zeros_at);
+	ray_gen_emit(g, RAY_MOV_IMM(R4, BPF_NOEXIST));
+	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_map_update_elem));
+	ray_piece_load_map(g->c, R1, a->map);
+	ray_gen_slot_pointer(g, R2, g->plan->key_at);
+	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_map_lookup_elem));
+	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JNE, R0, 0), found);
+	ray_gen_count(g, offsetof(struct ray_state, agg_drops));
+	ray_piece_jump(g->c, RAY_JUMP_ALWAYS, lost);
+	ray_piece_place(g->c, found);
+}
+
+/* All parts are evaluated before the first is stored: each may use the key's area for an array of its own. */
+static void build_key(struct ray_gen *g, const struct ray_agg_plan *a, const struct ray_statement *s, unsigned d)
+{
+	const struct ray_key_plan *key = &a->key;
+
+	for (size_t i = 0; i < key->field_count; i++)
+		ray_gen_field_evaluate(g, &key->fields[i], s->keys[i], d + i);
+	for (size_t i = 0; i < key->field_count; i++)
+		ray_gen_field_store(g, &key->fields[i], s->keys[i], d + i, g->plan->key_at + key->fields[i].offset);
+	if (!key->field_count)
+		ray_gen_emit(g, RAY_STORE_IMM(BPF_W, SLOT, g->plan->key_at, 0));
+	g->temps = 0;
+}
+
+static void add_word(struct ray_gen *g, int word, uint8_t reg)
+{
+	ray_gen_emit(g, RAY_ATOMIC(BPF_DW, BPF_ADD, R0, reg, WORDS + 8 * word));
+}
+
+static void add_one(struct ray_gen *g, int word)
+{
+	ray_gen_emit(g, RAY_MOV_IMM(R1, 1));
+	add_word(g, word, R1);
+}
+
+static void carry_if_less(struct ray_gen *g, uint8_t sum, uint8_t part, uint8_t upper)
+{
+	uint32_t none = ray_piece_label(g->c);
+
+	ray_piece_jump(g->c, RAY_JUMP_REG(BPF_JGE, sum, part), none);
+	ray_gen_emit(g, RAY_ALU_IMM(BPF_ADD, upper, 1));
+	ray_piece_place(g->c, none);
+}
+
+/* R4, R2: lower and upper half of R6 squared. */
+static void square(struct ray_gen *g)
+{
+	uint32_t positive = ray_piece_label(g->c);
+
+	ray_gen_emit(g, RAY_MOV_REG(R1, R6));
+	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JSGE, R1, 0), positive);
+	ray_gen_emit(g, RAY_INSN(BPF_ALU64 | BPF_NEG, R1, 0, 0, 0));
+	ray_piece_place(g->c, positive);
+	ray_gen_emit(g, RAY_MOV_REG(R2, R1));
+	ray_gen_emit(g, RAY_ALU_IMM(BPF_RSH, R2, 32));
+	ray_gen_emit(g, RAY_MOV32_REG(R1, R1));
+	ray_gen_emit(g, RAY_MOV_REG(R3, R1));
+	ray_gen_emit(g, RAY_ALU_REG(BPF_MUL, R3, R2)); /* lower * upper: counts twice, 32 bits up */
+	ray_gen_emit(g, RAY_ALU_REG(BPF_MUL, R1, R1));
+	ray_gen_emit(g, RAY_ALU_REG(BPF_MUL, R2, R2));
+	ray_gen_emit(g, RAY_MOV_REG(R4, R3));
+	ray_gen_emit(g, RAY_ALU_IMM(BPF_LSH, R4, 33));
+	ray_gen_emit(g, RAY_ALU_IMM(BPF_RSH, R3, 31));
+	ray_gen_emit(g, RAY_ALU_REG(BPF_ADD, R2, R3));
+	ray_gen_emit(g, RAY_ALU_REG(BPF_ADD, R4, R1));
+	carry_if_less(g, R4, R1, R2);
+}
+
+static void update_stddev(struct ray_gen *g)
+{
+	add_one(g, 0);
+	add_word(g, 1, R6);
+	square(g);
+	ray_gen_emit(g, RAY_MOV_REG(R5, R4));
+	ray_gen_emit(g, RAY_ATOMIC(BPF_DW, BPF_ADD | BPF_FETCH, R0, R5, WORDS + 8 * 2));
+	ray_gen_emit(g, RAY_ALU_REG(BPF_ADD, R5, R4));
+	carry_if_less(g, R5, R4, R2);
+	add_word(g, 3, R2);
+}
+
+/* Compare and swap, a few times: who comes in between has a value of its own to compare. */
+static void update_extreme(struct ray_gen *g, bool is_min, uint32_t end)
+{
+	uint32_t again = ray_piece_label(g->c), swap = ray_piece_label(g->c), done = ray_piece_label(g->c);
+
+	ray_gen_emit(g, RAY_MOV_REG(R1, R0));
+	ray_gen_emit(g, RAY_MOV_IMM(R4, SWAP_TRIES));
+	ray_piece_place(g->c, again);
+	ray_gen_emit(g, RAY_LOAD(BPF_DW, R0, R1, WORDS));
+	ray_gen_emit(g, RAY_MOV_REG(R5, R0));
+	ray_gen_emit(g, RAY_LOAD(BPF_DW, R2, R1, MARK));
+	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JEQ, R2, 0), swap);
+	ray_piece_jump(g->c, RAY_JUMP_REG(is_min ? BPF_JSGE : BPF_JSLE, R6, R0), end);
+	ray_piece_place(g->c, swap);
+	ray_gen_emit(g, RAY_ATOMIC(BPF_DW, BPF_CMPXCHG, R1, R6, WORDS));
+	ray_piece_jump(g->c, RAY_JUMP_REG(BPF_JEQ, R0, R5), done);
+	ray_gen_emit(g, RAY_ALU_IMM(BPF_SUB, R4, 1));
+	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JNE, R4, 0), again);
+	ray_gen_count(g, offsetof(struct ray_state, agg_drops));
+	ray_piece_jump(g->c, RAY_JUMP_ALWAYS, end);
+	ray_piece_place(g->c, done);
+	ray_gen_emit(g, RAY_STORE_IMM(BPF_DW, R1, MARK, 1));
+}
+
+/* R6: the number of the word. R7: the increment. */
+static void update_bin(struct ray_gen *g, const struct ray_agg_plan *a, bool has_increment, uint32_t end)
+{
+	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JGE, R6, a->words), end);
+	ray_gen_emit(g, RAY_ALU_IMM(BPF_LSH, R6, 3));
+	ray_gen_emit(g, RAY_ALU_REG(BPF_ADD, R0, R6));
+	if (has_increment)
+		add_word(g, 0, R7);
+	else
+		add_one(g, 0);
+}
+
+/* The value in R6 becomes its bin's number. */
+static void find_bin(struct ray_gen *g, const struct ray_aggregation *a)
+{
+	static const char *const functions[] = { [RAY_AGG_QUANTIZE] = "ray_quantize_bin",
+						 [RAY_AGG_LQUANTIZE] = "ray_lquantize_bin",
+						 [RAY_AGG_LLQUANTIZE] = "ray_llquantize_bin" };
+	int parameters = a->function == RAY_AGG_QUANTIZE ? 0 : a->function == RAY_AGG_LQUANTIZE ? 3 : 4;
+
+	ray_gen_emit(g, RAY_MOV_REG(R1, R6));
+	for (int i = 0; i < parameters; i++)
+		ray_piece_load_u64(g->c, R2 + i, a->parameters[i]);
+	ray_piece_call_runtime(g->c, functions[a->function]);
+	ray_gen_emit(g, RAY_MOV_REG(R6, R0));
+}
+
+static bool has_bins(const struct ray_aggregation *a)
+{
+	return a->function == RAY_AGG_QUANTIZE || a->function == RAY_AGG_LQUANTIZE || a->function == RAY_AGG_LLQUANTIZE;
+}
+
+void ray_gen_aggregate(struct ray_gen *g, const struct ray_statement *s)
+{
+	const struct ray_agg_plan *a = &g->plan->aggregations[s->aggregation->id];
+	enum ray_aggregator function = s->aggregation->function;
+	uint32_t end = ray_piece_label(g->c);
+
+	if (function != RAY_AGG_COUNT)
+		ray_gen_expr(g, s->args[0], 0);
+	if (s->has_increment)
+		ray_gen_expr(g, s->args[s->arg_count - 1], 1);
+	g->temps = 0;
+	if (has_bins(s->aggregation))
+		find_bin(g, s->aggregation);
+	build_key(g, a, s, 2);
+	find_element(g, a, end);
+	if (function == RAY_AGG_COUNT) {
+		add_one(g, 0);
+	} else if (function == RAY_AGG_SUM) {
+		add_word(g, 0, R6);
+	} else if (function == RAY_AGG_AVG) {
+		add_one(g, 0);
+		add_word(g, 1, R6);
+	} else if (function == RAY_AGG_STDDEV) {
+		update_stddev(g);
+	} else if (function == RAY_AGG_MIN || function == RAY_AGG_MAX) {
+		update_extreme(g, function == RAY_AGG_MIN, end);
+	} else {
+		update_bin(g, a, s->has_increment, end);
+	}
+	ray_piece_place(g->c, end);
+}

@@ -1,0 +1,144 @@
+/* gen_dynamic.c - self-> variables and associative arrays: elements of hash maps.
+ * SPDX-License-Identifier: MIT
+ *
+ * The key is the variable (so that variables of one shape share a map), the thread for self->, then the tuple. Assigning 0 removes an
+ * element; one that is not there reads as 0. When a map is full, the loss is counted. */
+#include "engine/gen.h"
+
+/* The thread's number; idle threads, which all are 0, are told apart by their CPU. */
+static void key_thread(struct ray_gen *g)
+{
+	uint32_t some = ray_piece_label(g->c);
+
+	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_get_current_pid_tgid));
+	ray_gen_emit(g, RAY_MOV32_REG(R0, R0));
+	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JNE, R0, 0), some);
+	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_get_smp_processor_id));
+	ray_piece_load_u64(g->c, R1, 1ULL << 32);
+	ray_gen_emit(g, RAY_ALU_REG(BPF_OR, R0, R1));
+	ray_piece_place(g->c, some);
+	ray_gen_slot_store(g, BPF_DW, g->plan->key_at + 8, R0);
+}
+
+static void build_key(struct ray_gen *g, const struct ray_place *p)
+{
+	const struct ray_variable_plan *v = p->variable;
+
+	for (size_t i = 0; i < v->key.field_count && p->element && i < p->element->arg_count; i++)
+		ray_gen_field_store(g, &v->key.fields[i], p->element->args[i], p->keys_d + i,
+				    g->plan->key_at + v->key.fields[i].offset);
+	if (v->variable->scope == RAY_SCOPE_THREAD)
+		key_thread(g);
+	ray_piece_load_u64(g->c, R1, (uint64_t)(v->variable->scope + 1) << 32 | v->variable->id);
+	ray_gen_slot_store(g, BPF_DW, g->plan->key_at, R1);
+}
+
+/* R1 the map, R2 the key. */
+static void load_map_and_key(struct ray_gen *g, const struct ray_place *p)
+{
+	ray_piece_load_map(g->c, R1, g->plan->classes.at[p->variable->class_index].map);
+	ray_gen_slot_pointer(g, R2, g->plan->key_at);
+}
+
+static void look_up(struct ray_gen *g, const struct ray_place *p)
+{
+	load_map_and_key(g, p);
+	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_map_lookup_elem));
+}
+
+void ray_gen_dynamic_find(struct ray_gen *g, const struct ray_place *p)
+{
+	build_key(g, p);
+	look_up(g, p);
+}
+
+/* A new element from what the slot holds at offset; goes to failed, with the drop counted, if there is no room. */
+static void insert(struct ray_gen *g, const struct ray_place *p, uint32_t offset, uint32_t failed)
+{
+	uint32_t fine = ray_piece_label(g->c);
+
+	load_map_and_key(g, p);
+	ray_gen_slot_pointer(g, R3, offset);
+	ray_gen_emit(g, RAY_MOV_IMM(R4, BPF_ANY));
+	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_map_update_elem));
+	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JEQ, R0, 0), fine);
+	ray_gen_count(g, offsetof(struct ray_state, dynvar_drops));
+	ray_piece_jump(g->c, RAY_JUMP_ALWAYS, failed);
+	ray_piece_place(g->c, fine);
+}
+
+void ray_gen_dynamic_make(struct ray_gen *g, const struct ray_place *p)
+{
+	uint32_t there = ray_piece_label(g->c);
+
+	ray_gen_dynamic_find(g, p);
+	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JNE, R0, 0), there);
+	insert(g, p, g->plan->zeros_at, g->out);
+	look_up(g, p);
+	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JEQ, R0, 0), g->out);
+	ray_piece_place(g->c, there);
+}
+
+/* R0 is the element, or 0. */
+static void update_number(struct ray_gen *g, const struct ray_place *p, unsigned d, uint32_t end)
+{
+	uint32_t absent = ray_piece_label(g->c);
+
+	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JEQ, R0, 0), absent);
+	ray_gen_emit(g, RAY_STORE(BPF_DW, R0, ray_gen_get(g, d, R1), 0));
+	ray_piece_jump(g->c, RAY_JUMP_ALWAYS, end);
+	ray_piece_place(g->c, absent);
+	ray_gen_slot_store(g, BPF_DW, g->plan->value_at, ray_gen_get(g, d, R1));
+	insert(g, p, g->plan->value_at, end);
+}
+
+/* The value is in the value buffer already. */
+static void update_data(struct ray_gen *g, const struct ray_place *p, uint32_t end)
+{
+	uint32_t absent = ray_piece_label(g->c);
+
+	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JEQ, R0, 0), absent);
+	ray_gen_emit(g, RAY_MOV_REG(R1, R0));
+	ray_piece_load_u64(g->c, R2, p->variable->size);
+	ray_gen_slot_pointer(g, R3, g->plan->value_at);
+	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_probe_read_kernel));
+	ray_piece_jump(g->c, RAY_JUMP_ALWAYS, end);
+	ray_piece_place(g->c, absent);
+	insert(g, p, g->plan->value_at, end);
+}
+
+/* The data whose address is at position d, into the value buffer; a NULL is left to be deleted. */
+static void fetch_data(struct ray_gen *g, const struct ray_place *p, unsigned d)
+{
+	bool is_string = ray_type_is_string(p->type);
+	uint32_t null = ray_piece_label(g->c);
+
+	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JEQ, ray_gen_get(g, d, R1), 0), null);
+	ray_gen_get_into(g, d, R3);
+	ray_piece_load_u64(g->c, R2, g->plan->value_at);
+	ray_piece_load_u64(g->c, R4, is_string ? p->variable->size : ray_type_resolve(p->type)->size);
+	ray_gen_call(g, is_string ? "ray_str_store" : "ray_copy");
+	ray_gen_check_fault(g);
+	ray_piece_place(g->c, null);
+}
+
+void ray_gen_dynamic_store(struct ray_gen *g, const struct ray_place *p, unsigned d)
+{
+	uint32_t remove = ray_piece_label(g->c), end = ray_piece_label(g->c);
+	bool is_data = ray_type_is_by_reference(p->type);
+
+	if (is_data)
+		fetch_data(g, p, d);
+	ray_gen_dynamic_find(g, p);
+	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JEQ, ray_gen_get(g, d, R1), 0), remove);
+	if (is_data)
+		update_data(g, p, end);
+	else
+		update_number(g, p, d, end);
+	ray_piece_jump(g->c, RAY_JUMP_ALWAYS, end);
+	ray_piece_place(g->c, remove);
+	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JEQ, R0, 0), end);
+	load_map_and_key(g, p);
+	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_map_delete_elem));
+	ray_piece_place(g->c, end);
+}

@@ -1,0 +1,316 @@
+/* gen_expr.c - expressions: a handler for each kind that the checker leaves.
+ * SPDX-License-Identifier: MIT */
+#include "engine/gen.h"
+
+static void gen_integer(struct ray_gen *g, const struct ray_expr *e, unsigned d)
+{
+	ray_gen_set_u64(g, d, e->value);
+}
+
+static void gen_string(struct ray_gen *g, const struct ray_expr *e, unsigned d)
+{
+	ray_gen_set_u64(g, d, RAY_SCRATCH | ray_plan_string(g->plan, e->text, e->length));
+}
+
+static void gen_place_value(struct ray_gen *g, const struct ray_expr *e, unsigned d)
+{
+	struct ray_place p;
+
+	ray_gen_place(g, e, d, &p);
+	ray_gen_place_load(g, &p, d);
+}
+
+static void gen_variable(struct ray_gen *g, const struct ray_expr *e, unsigned d)
+{
+	if (e->variable->scope == RAY_SCOPE_BUILTIN)
+		ray_gen_builtin(g, e, d);
+	else
+		gen_place_value(g, e, d);
+}
+
+static void gen_element(struct ray_gen *g, const struct ray_expr *e, unsigned d)
+{
+	if (e->variable->scope == RAY_SCOPE_BUILTIN)
+		ray_gen_uregs(g, e, d);
+	else
+		gen_place_value(g, e, d);
+}
+
+static void read_string(struct ray_gen *g, unsigned d)
+{
+	ray_gen_get_into(g, d, R3);
+	ray_piece_load_u64(g->c, R2, ray_gen_temp(g));
+	ray_gen_call(g, "ray_str_read");
+	ray_gen_set(g, d, R0);
+	ray_gen_check_fault(g);
+}
+
+static void gen_arg(struct ray_gen *g, const struct ray_expr *e, unsigned d)
+{
+	uint8_t reg = ray_gen_target(d, R1);
+
+	if (e->value >= RAY_ARGS) {
+		ray_gen_set_u64(g, d, 0);
+		return;
+	}
+	ray_gen_emit(g, RAY_LOAD(BPF_DW, reg, SLOT, SLOT_AT(args) + (int)e->value * 8));
+	ray_gen_normalise(g, reg, e->type);
+	ray_gen_set(g, d, reg);
+	if (ray_type_is_string(e->type))
+		read_string(g, d);
+}
+
+/* 0 or 1, from a branch. */
+static void gen_truth(struct ray_gen *g, const struct ray_expr *e, unsigned d)
+{
+	uint32_t no = ray_piece_label(g->c), end = ray_piece_label(g->c);
+
+	ray_gen_branch(g, e, d, false, no);
+	ray_gen_set_u64(g, d, 1);
+	ray_piece_jump(g->c, RAY_JUMP_ALWAYS, end);
+	ray_piece_place(g->c, no);
+	ray_gen_set_u64(g, d, 0);
+	ray_piece_place(g->c, end);
+}
+
+/* ++ and --: pointers step by their target's size. */
+static void gen_step(struct ray_gen *g, const struct ray_expr *e, unsigned d)
+{
+	const struct ray_type *type = ray_type_resolve(e->a->type);
+	bool is_post = e->op == RAY_OP_POST_INC || e->op == RAY_OP_POST_DEC;
+	bool is_down = e->op == RAY_OP_PRE_DEC || e->op == RAY_OP_POST_DEC;
+	uint64_t step = type->kind == RAY_TYPE_POINTER ? ray_type_resolve(type->target)->size : 1;
+	struct ray_gen_operand by = { .is_constant = true, .constant = step ? step : 1 };
+	struct ray_place p;
+	unsigned next = ray_gen_place(g, e->a, d + 1, &p);
+
+	/* The result waits at d while the new value is stored from `next`. */
+	ray_gen_place_load(g, &p, d);
+	ray_gen_set(g, next, ray_gen_get(g, d, R1));
+	ray_gen_arith(g, is_down ? RAY_OP_SUB : RAY_OP_ADD, e->a->type, next, by);
+	if (!is_post)
+		ray_gen_set(g, d, ray_gen_get(g, next, R1));
+	ray_gen_place_store(g, &p, next, next + 1);
+}
+
+static void gen_unary(struct ray_gen *g, const struct ray_expr *e, unsigned d)
+{
+	uint8_t reg;
+
+	switch (e->op) {
+	case RAY_OP_NOT:
+		gen_truth(g, e, d);
+		return;
+	case RAY_OP_PRE_INC:
+	case RAY_OP_PRE_DEC:
+	case RAY_OP_POST_INC:
+	case RAY_OP_POST_DEC:
+		gen_step(g, e, d);
+		return;
+	default:
+		break;
+	}
+	ray_gen_expr(g, e->a, d);
+	if (e->op == RAY_OP_PLUS)
+		return;
+	reg = ray_gen_get(g, d, R1);
+	ray_gen_emit(g, e->op == RAY_OP_NEGATE ? RAY_INSN(BPF_ALU64 | BPF_NEG, reg, 0, 0, 0) :
+						 RAY_ALU_IMM(BPF_XOR, reg, -1));
+	ray_gen_normalise(g, reg, e->type);
+	ray_gen_set(g, d, reg);
+}
+
+static bool is_truth(enum ray_op op)
+{
+	return op >= RAY_OP_EQ && op <= RAY_OP_LOGIC_XOR;
+}
+
+static void gen_binary(struct ray_gen *g, const struct ray_expr *e, unsigned d)
+{
+	struct ray_gen_operand b = { .d = d + 1 };
+	/* A shift's operand decides how its bits come in, whatever the result is called. */
+	const struct ray_type *type = e->op == RAY_OP_SHR ? e->a->type : e->type;
+
+	if (is_truth(e->op)) {
+		gen_truth(g, e, d);
+		return;
+	}
+	ray_gen_expr(g, e->a, d);
+	if (ray_gen_fits_imm(e->b)) {
+		b.is_constant = true;
+		b.constant = (int32_t)e->b->value;
+	} else {
+		ray_gen_expr(g, e->b, d + 1);
+	}
+	ray_gen_arith(g, e->op, type, d, b);
+	if (type != e->type) {
+		uint8_t reg = ray_gen_get(g, d, R1);
+
+		ray_gen_normalise(g, reg, e->type);
+		ray_gen_set(g, d, reg);
+	}
+}
+
+static void gen_assign(struct ray_gen *g, const struct ray_expr *e, unsigned d)
+{
+	struct ray_place p;
+	unsigned next;
+
+	ray_gen_expr(g, e->b, d);
+	next = ray_gen_place(g, e->a, d + 1, &p);
+	if (e->op != RAY_OP_NONE) {
+		struct ray_gen_operand b = { .d = d };
+
+		ray_gen_place_load(g, &p, next);
+		ray_gen_arith(g, e->op, e->a->type, next, b);
+		ray_gen_set(g, d, ray_gen_get(g, next, R1));
+	} else if (!ray_type_is_by_reference(e->type)) {
+		uint8_t reg = ray_gen_get(g, d, R1);
+
+		ray_gen_normalise(g, reg, e->a->type);
+		ray_gen_set(g, d, reg);
+	}
+	ray_gen_place_store(g, &p, d, next);
+}
+
+static void gen_cond(struct ray_gen *g, const struct ray_expr *e, unsigned d)
+{
+	uint32_t otherwise = ray_piece_label(g->c), end = ray_piece_label(g->c);
+
+	ray_gen_branch(g, e->a, d, false, otherwise);
+	ray_gen_expr(g, e->b, d);
+	ray_piece_jump(g->c, RAY_JUMP_ALWAYS, end);
+	ray_piece_place(g->c, otherwise);
+	ray_gen_expr(g, e->c, d);
+	ray_piece_place(g->c, end);
+}
+
+static void gen_comma(struct ray_gen *g, const struct ray_expr *e, unsigned d)
+{
+	ray_gen_expr(g, e->a, d);
+	ray_gen_expr(g, e->b, d);
+}
+
+static bool is_zero(const struct ray_expr *e)
+{
+	while (e->kind == RAY_EXPR_CAST)
+		e = e->a;
+	return e->kind == RAY_EXPR_INTEGER && e->value == 0;
+}
+
+static void gen_cast(struct ray_gen *g, const struct ray_expr *e, unsigned d)
+{
+	const struct ray_type *to = ray_type_resolve(e->type);
+	const struct ray_type *from = ray_type_resolve(e->a->type);
+	uint8_t reg;
+
+	if (to->kind == RAY_TYPE_VOID) {
+		ray_gen_expr(g, e->a, d);
+		return;
+	}
+	if (to->kind == RAY_TYPE_INTEGER && to->flags & RAY_TYPE_BOOL) {
+		uint32_t end = ray_piece_label(g->c);
+
+		ray_gen_expr(g, e->a, d);
+		reg = ray_gen_get(g, d, R1);
+		ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JEQ, reg, 0), end);
+		ray_gen_emit(g, RAY_MOV_IMM(reg, 1));
+		ray_piece_place(g->c, end);
+		ray_gen_set(g, d, reg);
+		return;
+	}
+	ray_gen_expr(g, e->a, d);
+	if (to->kind == RAY_TYPE_STRING) {
+		if (from->kind != RAY_TYPE_STRING && !is_zero(e->a))
+			read_string(g, d);
+		return;
+	}
+	if (to->size >= 8 || (to->kind != RAY_TYPE_INTEGER && to->kind != RAY_TYPE_ENUM))
+		return;
+	reg = ray_gen_get(g, d, R1);
+	ray_gen_normalise(g, reg, e->type);
+	ray_gen_set(g, d, reg);
+}
+
+static void gen_address(struct ray_gen *g, const struct ray_expr *e, unsigned d)
+{
+	struct ray_place p;
+
+	ray_gen_place(g, e->a, d, &p);
+	ray_gen_place_address(g, &p, d);
+}
+
+typedef void gen_fn(struct ray_gen *g, const struct ray_expr *e, unsigned d);
+
+static gen_fn *const handlers[] = {
+	[RAY_EXPR_INTEGER] = gen_integer,
+	[RAY_EXPR_STRING] = gen_string,
+	[RAY_EXPR_VARIABLE] = gen_variable,
+	[RAY_EXPR_ELEMENT] = gen_element,
+	[RAY_EXPR_ARG] = gen_arg,
+	[RAY_EXPR_UNARY] = gen_unary,
+	[RAY_EXPR_BINARY] = gen_binary,
+	[RAY_EXPR_ASSIGN] = gen_assign,
+	[RAY_EXPR_COND] = gen_cond,
+	[RAY_EXPR_COMMA] = gen_comma,
+	[RAY_EXPR_CAST] = gen_cast,
+	[RAY_EXPR_DEREF] = gen_place_value,
+	[RAY_EXPR_ADDRESS] = gen_address,
+	[RAY_EXPR_MEMBER] = gen_place_value,
+	[RAY_EXPR_CALL] = ray_gen_subroutine,
+};
+
+void ray_gen_expr(struct ray_gen *g, const struct ray_expr *e, unsigned d)
+{
+	gen_fn *handler = e->kind < sizeof(handlers) / sizeof(handlers[0]) ? handlers[e->kind] : NULL;
+
+	if (g->err)
+		return;
+	if (!handler)
+		ray_gen_fail(g, &e->where, "internal: an expression that was not checked");
+	else
+		handler(g, e, d);
+}
+
+/* a ^^ b: true if exactly one is. */
+static void branch_xor(struct ray_gen *g, const struct ray_expr *e, unsigned d, bool if_true, uint32_t label)
+{
+	gen_truth(g, e->a, d);
+	gen_truth(g, e->b, d + 1);
+	ray_piece_jump(g->c,
+		       RAY_JUMP_REG(if_true ? BPF_JNE : BPF_JEQ, ray_gen_get(g, d, R1), ray_gen_get(g, d + 1, R2)),
+		       label);
+}
+
+static void branch_and_or(struct ray_gen *g, const struct ray_expr *e, unsigned d, bool if_true, uint32_t label)
+{
+	bool is_or = e->op == RAY_OP_LOGIC_OR;
+	uint32_t skip;
+
+	if (is_or == if_true) { /* the first operand alone can decide for the label */
+		ray_gen_branch(g, e->a, d, if_true, label);
+		ray_gen_branch(g, e->b, d, if_true, label);
+		return;
+	}
+	skip = ray_piece_label(g->c);
+	ray_gen_branch(g, e->a, d, !if_true, skip);
+	ray_gen_branch(g, e->b, d, if_true, label);
+	ray_piece_place(g->c, skip);
+}
+
+void ray_gen_branch(struct ray_gen *g, const struct ray_expr *e, unsigned d, bool if_true, uint32_t label)
+{
+	if (e->kind == RAY_EXPR_UNARY && e->op == RAY_OP_NOT) {
+		ray_gen_branch(g, e->a, d, !if_true, label);
+	} else if (e->kind == RAY_EXPR_BINARY && e->op >= RAY_OP_EQ && e->op <= RAY_OP_GE) {
+		ray_gen_compare_branch(g, e, d, if_true, label);
+	} else if (e->kind == RAY_EXPR_BINARY && e->op == RAY_OP_LOGIC_XOR) {
+		branch_xor(g, e, d, if_true, label);
+	} else if (e->kind == RAY_EXPR_BINARY && (e->op == RAY_OP_LOGIC_AND || e->op == RAY_OP_LOGIC_OR)) {
+		branch_and_or(g, e, d, if_true, label);
+	} else {
+		/* Constants too: the verifier refuses code that no jump leads to, and removes what is never taken. */
+		ray_gen_expr(g, e, d);
+		ray_piece_jump(g->c, RAY_JUMP_IMM(if_true ? BPF_JNE : BPF_JEQ, ray_gen_get(g, d, R1), 0), label);
+	}
+}

@@ -1,0 +1,125 @@
+/* gen_field.c - values into the places of records and keys, as plan.h lays them out.
+ * SPDX-License-Identifier: MIT */
+#include "engine/gen.h"
+
+static bool is_probe_part(const struct ray_field *f)
+{
+	return f->kind == RAY_VALUE_STRING && f->size == 8;
+}
+
+static bool is_execname(const struct ray_expr *e)
+{
+	return e->kind == RAY_EXPR_VARIABLE && e->variable->scope == RAY_SCOPE_BUILTIN &&
+	       e->variable->builtin == RAY_BUILTIN_EXECNAME;
+}
+
+static bool is_stack(const struct ray_field *f)
+{
+	return f->kind == RAY_VALUE_STACK || f->kind == RAY_VALUE_USTACK || f->kind == RAY_VALUE_JSTACK;
+}
+
+/* Some values go straight to their place. */
+static bool is_direct(const struct ray_field *f, const struct ray_expr *e)
+{
+	return is_probe_part(f) || is_stack(f) || (f->kind == RAY_VALUE_STRING && f->size == 16 && is_execname(e));
+}
+
+void ray_gen_field_evaluate(struct ray_gen *g, const struct ray_field *f, const struct ray_expr *e, unsigned d)
+{
+	if (!is_direct(f, e))
+		ray_gen_expr(g, f->kind == RAY_VALUE_SYMBOL ? e->args[0] : e, d);
+}
+
+static void store_stack(struct ray_gen *g, const struct ray_field *f, uint32_t offset)
+{
+	if (f->kind == RAY_VALUE_STACK) { /* the helper fills the rest with zeros */
+		ray_gen_emit(g, RAY_MOV_REG(R1, CTX));
+		ray_gen_slot_pointer(g, R2, offset);
+		ray_gen_emit(g, RAY_MOV_IMM(R3, f->size));
+		ray_gen_emit(g, RAY_MOV_IMM(R4, 0));
+		ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_get_stack));
+		return;
+	}
+	ray_piece_load_u64(g->c, R2, offset);
+	ray_piece_load_u64(g->c, R3, f->frames);
+	ray_gen_emit(g, RAY_MOV_IMM(R4, f->kind == RAY_VALUE_JSTACK));
+	ray_gen_call(g, "ray_ustack");
+	ray_gen_check_fault(g);
+}
+
+static void store_symbol(struct ray_gen *g, const struct ray_expr *e, unsigned d, uint32_t offset)
+{
+	switch (e->function->id) {
+	case RAY_FN_USYM:
+	case RAY_FN_UMOD:
+	case RAY_FN_UFUNC:
+	case RAY_FN_UADDR:
+		ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_get_current_pid_tgid));
+		ray_gen_emit(g, RAY_ALU_IMM(BPF_RSH, R0, 32));
+		break;
+	default:
+		ray_gen_emit(g, RAY_MOV_IMM(R0, 0));
+	}
+	ray_gen_slot_store(g, BPF_DW, offset, R0);
+	ray_gen_slot_store(g, BPF_DW, offset + 8, ray_gen_get(g, d, R1));
+}
+
+static void store_string(struct ray_gen *g, const struct ray_field *f, const struct ray_expr *e, unsigned d,
+			 uint32_t offset)
+{
+	if (is_probe_part(f)) {
+		ray_gen_emit(g, RAY_LOAD(BPF_W, R1, SLOT, SLOT_AT(probe)));
+		ray_gen_slot_store(g, BPF_DW, offset, R1);
+	} else if (is_direct(f, e)) {
+		ray_gen_slot_pointer(g, R1, offset);
+		ray_gen_emit(g, RAY_MOV_IMM(R2, 16));
+		ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_get_current_comm));
+	} else {
+		ray_gen_get_into(g, d, R3);
+		ray_piece_load_u64(g->c, R2, offset);
+		ray_piece_load_u64(g->c, R4, f->size);
+		ray_gen_call(g, "ray_str_store");
+		ray_gen_check_fault(g);
+	}
+}
+
+static void store_bytes(struct ray_gen *g, const struct ray_field *f, unsigned d, uint32_t offset)
+{
+	if (!f->size)
+		return;
+	ray_gen_get_into(g, d, R3);
+	ray_piece_load_u64(g->c, R2, offset);
+	ray_piece_load_u64(g->c, R4, f->size);
+	ray_gen_call(g, "ray_copy");
+	ray_gen_check_fault(g);
+	if (f->size % 8) { /* what is left of the last word is part of a key */
+		uint32_t at = offset + f->size;
+
+		ray_gen_emit(g, RAY_MOV_IMM(R1, 0));
+		for (uint32_t end = ray_round8(f->size) + offset; at < end; at++)
+			ray_gen_slot_store(g, BPF_B, at, R1);
+	}
+}
+
+void ray_gen_field_store(struct ray_gen *g, const struct ray_field *f, const struct ray_expr *e, unsigned d,
+			 uint32_t offset)
+{
+	switch (f->kind) {
+	case RAY_VALUE_STACK:
+	case RAY_VALUE_USTACK:
+	case RAY_VALUE_JSTACK:
+		store_stack(g, f, offset);
+		break;
+	case RAY_VALUE_SYMBOL:
+		store_symbol(g, e, d, offset);
+		break;
+	case RAY_VALUE_STRING:
+		store_string(g, f, e, d, offset);
+		break;
+	case RAY_VALUE_BYTES:
+		store_bytes(g, f, d, offset);
+		break;
+	default:
+		ray_gen_slot_store(g, BPF_DW, offset, ray_gen_get(g, d, R1));
+	}
+}
