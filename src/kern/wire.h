@@ -277,7 +277,7 @@ enum {
 };
 
 /* Last argument of ray_fd_number(). */
-enum ray_fd_number { RAY_FD_OFLAGS, RAY_FD_OFFSET, RAY_FD_INODE };
+enum ray_fd_number { RAY_FD_OFLAGS, RAY_FD_FLAGS = RAY_FD_OFLAGS, RAY_FD_OFFSET, RAY_FD_INODE };
 
 /* Element of the map `probes`, by ID: where in the map `strings` the four parts of its name are. */
 struct ray_name_offsets {

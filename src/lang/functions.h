@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "kern/wire.h" /* enum ray_fd_number: what FD_NUMBER tells of a file */
+
 enum ray_function_kind {
 	RAY_FUNCTION_ACTION,	 /* a statement of its own */
 	RAY_FUNCTION_SUBROUTINE, /* has a value, or acts at once (copyout, bcopy) */
@@ -131,9 +133,6 @@ struct ray_function {
 	const char *prototype;
 	bool is_recording, is_destructive;
 };
-
-/* What FD_NUMBER tells of a file: its second argument. */
-enum ray_fd_number { RAY_FD_FLAGS, RAY_FD_OFFSET };
 
 extern const struct ray_function ray_functions[RAY_FN_COUNT_];
 const struct ray_function *ray_function_find(const char *name); /* NULL if there is none; never a hidden one */
