@@ -335,6 +335,32 @@ struct ray_error *ray_catalogue_match(struct ray_catalogue *c, const struct ray_
 	return err ? err : matches_tidy(c, matches, first);
 }
 
+bool ray_catalogue_may_grow(const struct ray_catalogue *c, const struct ray_probe_spec *spec)
+{
+	for (const struct ray_provider *const *p = ray_providers; *p; p++)
+		if ((*p)->match_process && !spec->id && provider_is_meant(c, *p, spec))
+			return true;
+	return false;
+}
+
+struct ray_error *ray_catalogue_match_process(struct ray_catalogue *c, const struct ray_probe_spec *spec, pid_t pid,
+					      ray_probe_list *matches)
+{
+	size_t first = matches->n;
+	struct ray_error *err;
+
+	for (const struct ray_provider *const *p = ray_providers; *p; p++) {
+		if (!(*p)->match_process || !provider_is_meant(c, *p, spec))
+			continue;
+		err = (*p)->match_process(c, *p, spec, pid, matches);
+		/* It may be gone again, or be somebody else's. */
+		if (err == &ray_enomem)
+			return err;
+		ray_error_free(err);
+	}
+	return matches_tidy(c, matches, first);
+}
+
 /* ---- arguments and sites ---- */
 
 struct ray_error *ray_probe_args(struct ray_catalogue *c, struct ray_probe *probe, struct ray_probe_args *ret)

@@ -50,15 +50,20 @@ typedef RAY_VEC(struct ray_probe *) ray_probe_list;
  * an error is a description that its provider refuses ("invalid probe", no such process, no right to look). */
 RAY_MUST_USE struct ray_error *ray_catalogue_match(struct ray_catalogue *c, const struct ray_probe_spec *spec,
 						   ray_probe_list *matches);
+/* Whether a description can match more than it does now, when processes start or load libraries. */
+bool ray_catalogue_may_grow(const struct ray_catalogue *c, const struct ray_probe_spec *spec);
+/* Looks at one process again; appends its probes that match, also those that are known. A process that is gone has none. */
+RAY_MUST_USE struct ray_error *ray_catalogue_match_process(struct ray_catalogue *c, const struct ray_probe_spec *spec,
+							   pid_t pid, ray_probe_list *matches);
 const struct ray_probe *ray_catalogue_probe(const struct ray_catalogue *c, uint32_t id); /* NULL if there is none */
 /* All numbers are below; there are gaps, as providers that know all their probes have numbers of their own. */
 uint32_t ray_catalogue_id_limit(const struct ray_catalogue *c);
 
 /* Types of args[], as C text ("const char *", "struct sockaddr *"). count 0 with known false: the provider cannot tell. */
 struct ray_probe_arg {
-	const char *type;   /* in D */
-	const char *name;   /* NULL if it has none */
-	int native;	    /* which argN holds it */
+	const char *type;	 /* in D */
+	const char *name;	 /* NULL if it has none */
+	int native;		 /* which argN holds it */
 	const char *native_type; /* NULL: same; else a translator leads from it to type */
 };
 struct ray_probe_args {

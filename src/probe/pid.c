@@ -26,6 +26,7 @@ struct function {
 struct search {
 	struct ray_catalogue *c;
 	const struct ray_code_module *module;
+	struct ray_elf *elf;
 	const char *pattern;
 	char piece[LONGEST_PIECE]; /* of the pattern, without wildcards: what a mangled name must contain */
 	RAY_VEC(struct function) found;
@@ -141,13 +142,16 @@ static void search_module(struct search *s)
 	struct ray_symbol symbol;
 
 	s->found.n = 0;
+	s->elf = ray_code_module_elf(s->module);
+	if (!s->elf)
+		return;
 	if (ray_glob_is_plain(s->pattern) && !strchr(s->pattern, ':') &&
-	    ray_elf_find_symbol(s->module->elf, s->pattern, &symbol) && is_function(&symbol)) {
+	    ray_elf_find_symbol(s->elf, s->pattern, &symbol) && is_function(&symbol)) {
 		take_symbol(&symbol, s);
 		return;
 	}
 	find_piece(s);
-	ray_elf_each_symbol(s->module->elf, take_symbol, s);
+	ray_elf_each_symbol(s->elf, take_symbol, s);
 	if (!ray_glob_is_plain(s->pattern))
 		drop_aliases(s);
 }
@@ -220,8 +224,8 @@ static struct ray_error *match_process(struct ray_catalogue *c, const struct ray
 	if (err)
 		return err;
 	snprintf(provider, sizeof(provider), "pid%d", pid);
-	for (i = 0; !err && i < process->count; i++) {
-		s.module = &process->modules[i];
+	for (i = 0; !err && i < process->modules.n; i++) {
+		s.module = process->modules.at[i];
 		if (!ray_code_module_is(s.module, spec->module))
 			continue;
 		search_module(&s);
@@ -232,6 +236,19 @@ static struct ray_error *match_process(struct ray_catalogue *c, const struct ray
 	}
 	ray_vec_free(&s.found);
 	return err;
+}
+
+/* Libraries that are loaded later. */
+static struct ray_error *match_late(struct ray_catalogue *c, const struct ray_provider *p,
+				    const struct ray_probe_spec *spec, pid_t pid, ray_probe_list *matches)
+{
+	const struct ray_catalogue_options *options = ray_catalogue_settings(c);
+	bool is_meant = is_digits(spec->provider + 3) && atol(spec->provider + 3) == pid;
+	size_t i;
+
+	for (i = 0; !is_digits(spec->provider + 3) && i < options->pid_count; i++)
+		is_meant |= options->pids[i] == pid;
+	return is_meant ? match_process(c, p, spec, pid, matches) : NULL;
 }
 
 static struct ray_error *match(struct ray_catalogue *c, const struct ray_provider *p, const struct ray_probe_spec *spec,
@@ -249,27 +266,32 @@ static struct ray_error *match(struct ray_catalogue *c, const struct ray_provide
 }
 
 /* The function's code; how much of it could be read. */
-static size_t read_code(const struct place *place, uint8_t **ret)
+static size_t read_code(const struct place *place, struct ray_elf *elf, uint8_t **ret)
 {
 	size_t size = place->size && place->size < MAX_FUNCTION ? place->size : 64;
 
 	*ret = malloc(size);
-	return *ret ? ray_elf_read(place->module->elf, place->vaddr, *ret, size) : 0;
+	return *ret ? ray_elf_read(elf, place->vaddr, *ret, size) : 0;
 }
 
 static struct ray_error *place_site(struct ray_catalogue *c, struct ray_probe *probe, const struct place *place)
 {
+	struct ray_elf *elf = ray_code_module_elf(place->module);
 	ray_auto_memory uint8_t *code = NULL;
-	size_t size = read_code(place, &code);
 	uint64_t offset = place->offset, in_file;
 	struct ray_site *site;
+	size_t size;
+
+	if (!elf)
+		return ray_error_new(RAY_FAILED, "%s cannot be read any more", place->module->path);
+	size = read_code(place, elf, &code);
 
 	if (place->where == WHERE_OFFSET && !ray_instruction_starts_at(code, size, offset))
 		return ray_error_new(RAY_FAILED, "no instruction of %s starts at offset 0x%lx", probe->function,
 				     (unsigned long)offset);
 	if (place->where == WHERE_ENTRY && !ray_catalogue_settings(c)->exact_entry && place->size)
 		offset = ray_instruction_entry(code, size);
-	if (!ray_elf_vaddr_to_offset(place->module->elf, place->vaddr + offset, &in_file))
+	if (!ray_elf_vaddr_to_offset(elf, place->vaddr + offset, &in_file))
 		return ray_error_new(RAY_FAILED, "%s: its code is not in the file", probe->function);
 	site = ray_probe_site_add(c, probe);
 	if (!site)
@@ -303,5 +325,6 @@ const struct ray_provider ray_provider_pid = {
 	.is_costly = true,
 	.handles = handles,
 	.match = match,
+	.match_process = match_late,
 	.sites = sites,
 };

@@ -12,7 +12,7 @@ void ray_code_process_free(struct ray_code_process *p)
 	if (!p)
 		return;
 	ray_target_close(p->target);
-	free(p->modules);
+	ray_vec_free(&p->modules);
 	free(p);
 }
 
@@ -34,8 +34,8 @@ static bool is_known(const struct ray_code_process *p, const struct ray_map *map
 {
 	size_t i;
 
-	for (i = 0; i < p->count; i++)
-		if (p->modules[i].inode == map->inode && p->modules[i].dev == map->dev)
+	for (i = 0; i < p->modules.n; i++)
+		if (p->modules.at[i]->inode == map->inode && p->modules.at[i]->dev == map->dev)
 			return true;
 	return false;
 }
@@ -43,24 +43,27 @@ static bool is_known(const struct ray_code_process *p, const struct ray_map *map
 static struct ray_error *add_module(struct ray_catalogue *c, struct ray_code_process *p, const struct ray_map *map,
 				    const char *exe)
 {
-	const struct ray_module *module = ray_target_map_module(p->target, map);
-	struct ray_code_module *grown;
+	struct ray_code_module *m = ray_arena_alloc(ray_catalogue_arena(c), sizeof(*m));
 	const char *slash = strrchr(map->path, '/');
 
-	if (!module || !module->elf)
-		return NULL;
-	grown = reallocarray(p->modules, p->count + 1, sizeof(*p->modules));
-	if (!grown)
+	if (!m)
 		return &ray_enomem;
-	p->modules = grown;
-	grown[p->count] = (struct ray_code_module){ .elf = module->elf, .inode = map->inode, .dev = map->dev };
-	grown[p->count].name = ray_arena_strdup(ray_catalogue_arena(c), slash ? slash + 1 : map->path);
-	grown[p->count].path = openable_path(c, p->pid, map);
-	grown[p->count].is_program = !strcmp(map->path, exe);
-	if (!grown[p->count].name || !grown[p->count].path)
-		return &ray_enomem;
-	p->count++;
-	return NULL;
+	m->name = ray_arena_strdup(ray_catalogue_arena(c), slash ? slash + 1 : map->path);
+	m->path = openable_path(c, p->pid, map);
+	m->is_program = !strcmp(map->path, exe);
+	m->inode = map->inode;
+	m->dev = map->dev;
+	m->target = p->target;
+	m->start = map->start;
+	return m->name && m->path && ray_vec_push(&p->modules, m) ? NULL : &ray_enomem;
+}
+
+struct ray_elf *ray_code_module_elf(const struct ray_code_module *m)
+{
+	const struct ray_map *map = ray_target_find_map(m->target, m->start);
+	const struct ray_module *module = map ? ray_target_map_module(m->target, map) : NULL;
+
+	return module ? module->elf : NULL;
 }
 
 static struct ray_error *look_at(struct ray_catalogue *c, struct ray_code_process *p)
@@ -109,7 +112,7 @@ struct ray_error *ray_code_process_get(struct ray_catalogue *c, pid_t pid, const
 	size_t i;
 
 	for (i = 0; i < known->n; i++)
-		if (known->at[i]->pid == pid) {
+		if (known->at[i]->pid == pid && !known->at[i]->is_stale) {
 			*ret = known->at[i];
 			return NULL;
 		}
@@ -122,6 +125,16 @@ struct ray_error *ray_code_process_get(struct ray_catalogue *c, pid_t pid, const
 	}
 	*ret = p;
 	return NULL;
+}
+
+void ray_code_process_forget(struct ray_catalogue *c, pid_t pid)
+{
+	ray_code_processes *known = ray_catalogue_processes(c);
+	size_t i;
+
+	for (i = 0; i < known->n; i++)
+		if (known->at[i]->pid == pid)
+			known->at[i]->is_stale = true;
 }
 
 bool ray_code_module_is(const struct ray_code_module *m, const char *pattern)

@@ -12,22 +12,27 @@
 struct ray_code_module {
 	const char *name; /* basename: "libc.so.6" */
 	const char *path; /* by which we can open it, for the kernel to put probes in: /proc/PID/root/... */
-	struct ray_elf *elf;
-	bool is_program; /* also called a.out */
+	bool is_program;  /* also called a.out */
 	uint64_t inode;
 	dev_t dev;
+	struct ray_target *target; /* the process it is mapped into */
+	uint64_t start;		   /* where */
 };
 
 struct ray_code_process {
 	pid_t pid;
 	struct ray_target *target;
-	struct ray_code_module *modules;
-	size_t count;
+	RAY_VEC(struct ray_code_module *) modules; /* in the catalogue's arena: probes keep pointers to them */
+	bool is_stale;				   /* it has mapped other files since: only kept for those pointers */
 };
 
 /* "failed to grab process 12: No such process" when there is none. */
 RAY_MUST_USE struct ray_error *ray_code_process_get(struct ray_catalogue *c, pid_t pid,
 						    const struct ray_code_process **ret);
+/* Looks again: it has mapped more, or become another program. */
+void ray_code_process_forget(struct ray_catalogue *c, pid_t pid);
+/* Opened when first asked for; NULL if it cannot be. */
+struct ray_elf *ray_code_module_elf(const struct ray_code_module *m);
 /* A module by what a description calls it: its name, "a.out", or its name up to ".so" (libc for libc.so.6); globs too. */
 bool ray_code_module_is(const struct ray_code_module *m, const char *pattern);
 

@@ -23,6 +23,9 @@ struct ray_provider {
 	/* Adds all probes matching spec through ray_catalogue_add(). */
 	struct ray_error *(*match)(struct ray_catalogue *c, const struct ray_provider *p,
 				   const struct ray_probe_spec *spec, ray_probe_list *matches);
+	/* Those of one process that has just come, or mapped more code; NULL: probes of this provider do not come later. */
+	struct ray_error *(*match_process)(struct ray_catalogue *c, const struct ray_provider *p,
+					   const struct ray_probe_spec *spec, pid_t pid, ray_probe_list *matches);
 	struct ray_error *(*args)(struct ray_catalogue *c, struct ray_probe *probe,
 				  struct ray_probe_args *ret); /* NULL: unknown */
 	struct ray_error *(*sites)(struct ray_catalogue *c, struct ray_probe *probe);

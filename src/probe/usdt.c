@@ -13,14 +13,21 @@
 #include "elf/usdt.h"
 #include "probe/process.h"
 
+struct file {
+	dev_t dev;
+	uint64_t inode;
+};
+
 struct search {
 	struct ray_catalogue *c;
 	const struct ray_provider *provider;
 	const struct ray_probe_spec *spec;
 	ray_probe_list *matches;
 	const struct ray_code_module *module;
+	struct ray_elf *elf;
 	pid_t pid;
 	struct ray_error *err;
+	RAY_VEC(struct file) without; /* files that have no static probes: most of them */
 };
 
 /* What a probe of ours remembers of one site. */
@@ -82,7 +89,7 @@ static struct ray_error *remember(struct search *s, const struct ray_usdt *usdt,
 	place->module = s->module;
 	place->vaddr = usdt->vaddr;
 	place->semaphore = usdt->semaphore;
-	place->fetch_count = ray_usdt_arguments(s->module->elf, usdt, place->fetch);
+	place->fetch_count = ray_usdt_arguments(s->elf, usdt, place->fetch);
 	place->next = probe->data;
 	probe->data = place;
 	probe->pid = s->pid;
@@ -102,7 +109,7 @@ static bool take(const struct ray_usdt *usdt, void *arg)
 	if (!ray_glob_matches(s->spec->provider, provider) || !ray_glob_matches(s->spec->name, name) ||
 	    !ray_glob_matches(s->spec->module, s->module->name))
 		return true;
-	function = function_at(s->module->elf, usdt->vaddr);
+	function = function_at(s->elf, usdt->vaddr);
 	names.function = function;
 	if (!function || !ray_glob_matches(s->spec->function, function))
 		return function != NULL;
@@ -112,19 +119,62 @@ static bool take(const struct ray_usdt *usdt, void *arg)
 	return !s->err;
 }
 
+static bool is_without(const struct search *s, const struct ray_code_module *m)
+{
+	size_t i;
+
+	for (i = 0; i < s->without.n; i++)
+		if (s->without.at[i].inode == m->inode && s->without.at[i].dev == m->dev)
+			return true;
+	return false;
+}
+
+static struct ray_error *match_module(struct search *s, const struct ray_code_module *m)
+{
+	const void *bytes;
+	uint64_t vaddr;
+	size_t size;
+
+	if (is_without(s, m))
+		return NULL;
+	s->module = m;
+	s->elf = ray_code_module_elf(m);
+	if (s->elf && ray_elf_section(s->elf, ".note.stapsdt", &bytes, &size, &vaddr)) {
+		ray_usdt_each(s->elf, take, s);
+		return s->err;
+	}
+	return ray_vec_push(&s->without, (struct file){ m->dev, m->inode }) ? NULL : &ray_enomem;
+}
+
+/* Whether provider `PATTERN` can be one of this process at all: the pattern ends like its number. */
+static bool can_be_of(const char *pattern, pid_t pid)
+{
+	size_t length = strlen(pattern), digits = length;
+	char number[16];
+
+	while (digits && isdigit((unsigned char)pattern[digits - 1]))
+		digits--;
+	snprintf(number, sizeof(number), "%d", pid);
+	if (digits == length)
+		return true;
+	return length - digits >= strlen(number) ? !strcmp(pattern + length - strlen(number), number) :
+						   strstr(number, pattern + digits) != NULL;
+}
+
 static struct ray_error *match_process(struct search *s, pid_t pid)
 {
 	const struct ray_code_process *process;
-	struct ray_error *err = ray_code_process_get(s->c, pid, &process);
+	struct ray_error *err;
 	size_t i;
 
+	if (!can_be_of(s->spec->provider, pid))
+		return NULL;
+	err = ray_code_process_get(s->c, pid, &process);
 	if (err)
 		return err;
 	s->pid = pid;
-	for (i = 0; !s->err && i < process->count; i++) {
-		s->module = &process->modules[i];
-		ray_usdt_each(s->module->elf, take, s);
-	}
+	for (i = 0; !s->err && i < process->modules.n; i++)
+		s->err = match_module(s, process->modules.at[i]);
 	return s->err;
 }
 
@@ -175,8 +225,20 @@ static struct ray_error *match(struct ray_catalogue *c, const struct ray_provide
 			       ray_probe_list *matches)
 {
 	struct search s = { .c = c, .provider = p, .spec = spec, .matches = matches };
+	struct ray_error *err = ray_glob_is_plain(spec->provider) ? match_numbered(&s) : match_all(&s);
 
-	return ray_glob_is_plain(spec->provider) ? match_numbered(&s) : match_all(&s);
+	ray_vec_free(&s.without);
+	return err;
+}
+
+static struct ray_error *match_late(struct ray_catalogue *c, const struct ray_provider *p,
+				    const struct ray_probe_spec *spec, pid_t pid, ray_probe_list *matches)
+{
+	struct search s = { .c = c, .provider = p, .spec = spec, .matches = matches };
+	struct ray_error *err = match_process(&s, pid);
+
+	ray_vec_free(&s.without);
+	return err;
 }
 
 static struct ray_error *args(struct ray_catalogue *c, struct ray_probe *probe, struct ray_probe_args *ret)
@@ -204,8 +266,10 @@ static struct ray_error *sites(struct ray_catalogue *c, struct ray_probe *probe)
 {
 	const struct place *place;
 	struct ray_site *site;
+	struct ray_elf *elf;
 
 	for (place = probe->data; place; place = place->next) {
+		elf = ray_code_module_elf(place->module);
 		site = ray_probe_site_add(c, probe);
 		if (!site)
 			return &ray_enomem;
@@ -214,9 +278,8 @@ static struct ray_error *sites(struct ray_catalogue *c, struct ray_probe *probe)
 		site->fetch_count = place->fetch_count;
 		site->uprobe.file = place->module->path;
 		site->uprobe.pid = probe->pid;
-		if (!ray_elf_vaddr_to_offset(place->module->elf, place->vaddr, &site->uprobe.offset) ||
-		    (place->semaphore &&
-		     !ray_elf_vaddr_to_offset(place->module->elf, place->semaphore, &site->uprobe.semaphore)))
+		if (!elf || !ray_elf_vaddr_to_offset(elf, place->vaddr, &site->uprobe.offset) ||
+		    (place->semaphore && !ray_elf_vaddr_to_offset(elf, place->semaphore, &site->uprobe.semaphore)))
 			return ray_error_new(RAY_FAILED, "its place is not in the file %s", place->module->path);
 	}
 	return NULL;
@@ -234,6 +297,7 @@ const struct ray_provider ray_provider_usdt = {
 	.is_costly = true,
 	.handles = handles,
 	.match = match,
+	.match_process = match_late,
 	.args = args,
 	.sites = sites,
 };
