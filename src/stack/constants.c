@@ -12,6 +12,22 @@ static const char translation_symbol[] =
 
 enum { SCALES = 3, LEAST_BYTECODES = 100, MOST_BYTECODES = 256, LEAST_OPCODES = 16, MOST_OPCODES = 255 };
 
+/* A file that was stripped of its symbols still has the table of operands somewhere among its constants. These are the
+ * known ones; one that is found there, whole, is believed. */
+static const struct {
+	uint32_t since, before; /* V8's version */
+	uint8_t count;
+	int8_t operands[LEAST_OPCODES * 3];
+} known_operands[] = {
+	{ RAY_V8(13, 6, 0),
+	  RAY_V8(14, 7, 0),
+	  45,
+	  { 6, 4, 3, 3, 2, 1, 3, 4, 3, 3, 3, 1, 0, 0, 3, 3, 1, 1, 1, 0, 1, 1, 1,
+	    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 2, 1 } },
+	{ RAY_V8(12, 4, 0), RAY_V8(12, 5, 0), 40, { 5, 3, 3, 3, 2, 1, 3, 4, 3, 2, 1, 0, 3, 3, 1, 1, 1, 1, 1, 1,
+						    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 2, 1 } },
+};
+
 struct collect {
 	struct ray_elf *elf;
 	struct ray_constants *into;
@@ -62,6 +78,42 @@ static bool look_at(const struct ray_symbol *s, void *arg)
 	return !c->failed;
 }
 
+/* The compiler aligns a table of this size to 16 bytes at least. */
+static bool has_table(const unsigned char *bytes, size_t size, uint64_t vaddr, const int32_t *table, size_t count)
+{
+	enum { ALIGN = 16 };
+
+	for (size_t at = (size_t)(-vaddr % ALIGN); at < size && size - at >= count * sizeof(*table); at += ALIGN) {
+		if (!memcmp(bytes + at, table, sizeof(*table)) && !memcmp(bytes + at, table, count * sizeof(*table)))
+			return true;
+	}
+	return false;
+}
+
+static void find_operands(struct ray_elf *e, uint32_t v8, struct ray_constants *to)
+{
+	const void *bytes;
+	uint64_t vaddr;
+	int32_t *table;
+	size_t size;
+
+	for (size_t i = 0; i < RAY_COUNT(known_operands); i++) {
+		size_t count = known_operands[i].count;
+
+		if (v8 < known_operands[i].since || v8 >= known_operands[i].before)
+			continue;
+		table = ray_elf_section(e, ".rodata", &bytes, &size, &vaddr) ? calloc(count, sizeof(*table)) : NULL;
+		for (size_t k = 0; table && k < count; k++)
+			table[k] = known_operands[i].operands[k];
+		if (table && has_table(bytes, size, vaddr, table, count)) {
+			to->translation_operands = table;
+			to->translation_opcodes = count;
+			return;
+		}
+		free(table);
+	}
+}
+
 struct ray_error *ray_constants_read(struct ray_elf *e, uint32_t v8, struct ray_constants *ret)
 {
 	struct collect c = { .elf = e, .into = ret };
@@ -69,6 +121,8 @@ struct ray_error *ray_constants_read(struct ray_elf *e, uint32_t v8, struct ray_
 
 	memset(ret, 0, sizeof(*ret));
 	ray_elf_each_symbol(e, look_at, &c);
+	if (!ret->translation_operands)
+		find_operands(e, v8, ret);
 	err = c.failed ? &ray_enomem : ray_v8_layout_create(v8, c.constants.at, c.constants.n, &ret->layout);
 	ray_vec_free(&c.constants);
 	return err;

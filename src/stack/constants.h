@@ -1,7 +1,7 @@
 /* constants.h - from a node binary to what src/v8 must know of its V8. SPDX-License-Identifier: MIT
  *
  * Reads the v8dbg_* symbols of the file, which survive stripping, and two tables of V8's own (the lengths of bytecodes,
- * the operands of translations), which may not, in one pass over the symbols; src/v8 reads no files. */
+ * the operands of translations), whose symbols may not, in one pass over the symbols; src/v8 reads no files. */
 #ifndef RAY_STACK_CONSTANTS_H
 #define RAY_STACK_CONSTANTS_H
 

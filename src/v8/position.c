@@ -256,6 +256,8 @@ size_t ray_v8_optimized_places(struct ray_v8 *v8, const struct ray_v8_code *code
 {
 	uint64_t table, deopt, function;
 	struct inlining_position ip;
+	/* Maglev's positions tell in which functions pc is, but name the loop instead of the call in it. */
+	bool coarse = code->tier == RAY_TIER_MAGLEV;
 	int64_t position = -1;
 	int32_t id;
 	size_t n = 0;
@@ -275,13 +277,13 @@ size_t ray_v8_optimized_places(struct ray_v8 *v8, const struct ray_v8_code *code
 		while ((id = inlining_id(position)) && n + 1 < RAY_V8_MAX_INLINED) {
 			if (!inlined_function(v8, deopt, id, &ip, shared, &function))
 				break;
-			places[n++] = (struct ray_v8_place){ function, script_offset(position), true };
+			places[n++] = (struct ray_v8_place){ function, coarse ? -1 : script_offset(position), true };
 			position = (int64_t)ip.position;
 		}
 	}
 	/* Offset 0 is a prologue: the function's start says more. */
-	places[n++] = (struct ray_v8_place){
-		shared, position >= 0 && script_offset(position) > 0 ? script_offset(position) : -1, false
-	};
+	if (position >= 0 && (coarse || script_offset(position) <= 0))
+		position = -1;
+	places[n++] = (struct ray_v8_place){ shared, position < 0 ? -1 : script_offset(position), false };
 	return n;
 }

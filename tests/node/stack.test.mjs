@@ -1,6 +1,7 @@
 // noderay stack against V8's own stack of the same moment. SPDX-License-Identifier: MIT
 import test from 'node:test';
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { compare } from './stacks.mjs';
@@ -72,6 +73,34 @@ for (const node of nodes) {
 		compare(frames, truth);
 		assert.equal(frames[0].function, 'third');
 		assert.equal(frames[0].file, 'file://' + path.join(programs, 'stacks/module.mjs'));
+	});
+}
+
+// How V8 writes down where Maglev's code is, a table in the binary tells, whose symbol goes when it is stripped.
+for (const node of nodes.filter((n) => n.major >= 24 && !n.stripped)) {
+	test(`node ${node.name}, stripped: maglev tier`, async (t) => {
+		const stripped = path.join(tmp(), 'node');
+		execFileSync('strip', ['-o', stripped, node.path]);
+		const target = await start({ ...node, path: stripped }, 'stacks/tiers.js', { flags: tierFlags.maglev });
+		t.after(target.stop);
+		const { frames } = await mainFrames(target.pid);
+		compare(frames, target.ready.frames);
+		assert.ok(frames.some((f) => f.tier === 'maglev'));
+
+		await t.test('without that table no line is claimed that is not exact', async () => {
+			const core = await takeCore(target);
+			const unknown = path.join(tmp(), 'node');
+			const bytes = fs.readFileSync(stripped);
+			const begin = Buffer.from(Int32Array.of(6, 4, 3, 3, 2, 1, 3, 4, 3, 3, 3, 1, 0, 0, 3, 3, 1, 1, 1, 0).buffer);
+			const at = bytes.indexOf(begin);
+			assert.ok(at > 0);
+			bytes[at + 4] ^= 1;
+			fs.writeFileSync(unknown, bytes);
+			const { frames } = await mainFrames(core, '--exe', unknown);
+			compare(frames, target.ready.frames, { exact: false });
+			const hot = frames.filter((f) => f.tier === 'maglev');
+			assert.ok(hot.length && hot.every((f) => !f.exact), JSON.stringify(hot));
+		});
 	});
 }
 
