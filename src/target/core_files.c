@@ -1,10 +1,10 @@
 /* core_files.c - the files that a core names: where are they, and are they the ones that ran?
  * SPDX-License-Identifier: MIT
  *
- * Looked for at --exe (the executable), below --sysroot, or else at the path the core gives. A file is
- * held against what the core holds of it: the build-id, which lies in the first page, or at least the
- * segments. A wrong executable is an error, because everything read through it would be wrong; a
- * wrong library is left out. --force takes both. */
+ * Looked for at --exe (the executable), below --sysroot (which the path may have in it already), or else at the path
+ * the core gives. A file is held against what the core holds of it: the build-id, which lies in the first page, or at
+ * least the segments. A wrong executable is an error, because everything read through it would be wrong; a wrong library
+ * is left out. --force takes both. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -39,17 +39,29 @@ static int open_file(int directory, const char *path, uint64_t resolve)
 	return -1;
 }
 
+/* What of path lies below the sysroot when it has that in it already, as the kernel of the machine outside a container
+ * sees it; NULL if it has not. */
+static const char *inside(const char *sysroot, const char *path)
+{
+	ray_auto_memory char *real = realpath(sysroot, NULL);
+	size_t length = real ? strlen(real) : 0;
+
+	return length && !strncmp(path, real, length) && path[length] == '/' ? path + length : NULL;
+}
+
 /* Below the sysroot, by its path or, in a folder of collected files, by its name. Links that point to
  * absolute paths stay inside. */
 static int open_below(const char *sysroot, const char *path)
 {
 	ray_auto_fd int root = open(sysroot, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	const char *slash = strrchr(path, '/');
+	const char *slash = strrchr(path, '/'), *rest = inside(sysroot, path);
 	int fd;
 
 	if (root < 0)
 		return -1;
 	fd = open_file(root, path, RESOLVE_IN_ROOT);
+	if (fd < 0 && errno == ENOENT && rest)
+		fd = open_file(root, rest, RESOLVE_IN_ROOT);
 	if (fd < 0 && errno == ENOENT && slash && slash[1])
 		fd = open_file(root, slash + 1, RESOLVE_IN_ROOT);
 	return fd;

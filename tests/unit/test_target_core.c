@@ -394,6 +394,26 @@ static void exe_and_sysroot_say_where_the_program_is(void **state)
 	ray_target_close(t);
 }
 
+/* As the paths of a container's files are outside of it. */
+static void a_path_may_have_the_sysroot_in_it_already(void **state)
+{
+	char folder[96], nested[128], slashed[96];
+	struct fake_core f = usual();
+	ray_auto(ray_target, t) = NULL;
+
+	(void)state;
+	snprintf(folder, sizeof(folder), "%s/opt", directory);
+	snprintf(nested, sizeof(nested), "%s/nested", folder);
+	snprintf(slashed, sizeof(slashed), "%s/./", directory);
+	assert_int_equal(mkdir(folder, 0700), 0);
+	assert_int_equal(rename(program_path, nested), 0);
+	f.program = nested;
+	write_core(&f);
+	assert_null(open_with((struct ray_target_options){ .sysroot = slashed }, &t));
+	assert_int_equal(unlink(nested) | rmdir(folder), 0);
+	assert_int_equal(byte_at(t, FAKE_PROGRAM + FAKE_PAGE), 't');
+}
+
 static void wrong_exe_and_sysroot_are_errors(void **state)
 {
 	struct fake_core f = usual();
@@ -708,6 +728,7 @@ int main(void)
 		TEST(without_build_ids_the_segments_are_compared),
 		TEST(a_missing_program_leaves_the_rest_readable),
 		TEST(exe_and_sysroot_say_where_the_program_is),
+		TEST(a_path_may_have_the_sysroot_in_it_already),
 		TEST(wrong_exe_and_sysroot_are_errors),
 		TEST(a_deleted_program_is_looked_for_under_its_old_name),
 		TEST(paths_with_control_bytes_are_made_safe_in_warnings),
