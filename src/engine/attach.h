@@ -17,4 +17,8 @@ RAY_MUST_USE struct ray_error *ray_attach_error(int errnum, const char *what);
 /* All sites of an entry for uprobes. */
 RAY_MUST_USE struct ray_error *ray_uprobes_attach(struct ray_trace *t, struct ray_entry *e);
 
+/* One more site of an entry that is loaded. */
+RAY_MUST_USE struct ray_error *ray_uprobe_attach_late(struct ray_trace *t, struct ray_entry *e,
+						      const struct ray_site *site, uint32_t point);
+
 #endif

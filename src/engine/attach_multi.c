@@ -135,3 +135,11 @@ struct ray_error *ray_uprobe_multi_attach(struct ray_trace *t, struct ray_entry 
 	}
 	return err;
 }
+
+struct ray_error *ray_uprobe_multi_attach_one(struct ray_trace *t, struct ray_entry *e, const struct ray_site *site,
+					      uint32_t point)
+{
+	const struct ordered one = { site, point };
+
+	return attach_group(t, e, &one, 1);
+}

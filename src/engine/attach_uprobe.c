@@ -14,9 +14,9 @@ static int number_read(const char *path)
 	return f && fscanf(f, "%d", &value) == 1 ? value : -1;
 }
 
-static struct ray_error *uprobe_attach(struct ray_trace *t, const struct ray_entry *e, size_t i, int type)
+static struct ray_error *uprobe_attach(struct ray_trace *t, const struct ray_entry *e, const struct ray_site *site,
+				       uint32_t point, int type)
 {
-	const struct ray_site *site = e->sites.at[i];
 	struct perf_event_attr attr = {
 		.type = type,
 		.config = (e->kind == RAY_SITE_URETPROBE) | site->uprobe.semaphore << 32,
@@ -24,20 +24,38 @@ static struct ray_error *uprobe_attach(struct ray_trace *t, const struct ray_ent
 		.probe_offset = site->uprobe.offset,
 	};
 
-	return ray_perf_attach(t, e, &attr, 0, e->first_point + i, site->uprobe.file);
+	return ray_perf_attach(t, e, &attr, 0, point, site->uprobe.file);
+}
+
+static struct ray_error *uprobe_type(int *ret)
+{
+	*ret = number_read("/sys/bus/event_source/devices/uprobe/type");
+	return *ret < 0 ? ray_error_new(RAY_FAILED, "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)") : NULL;
 }
 
 struct ray_error *ray_uprobes_attach(struct ray_trace *t, struct ray_entry *e)
 {
-	struct ray_error *err = NULL;
+	struct ray_error *err;
+	int type;
+
+	if (!e->sites.n)
+		return NULL;
+	if (e->expected_attach_type == RAY_ATTACH_UPROBE_MULTI)
+		return ray_uprobe_multi_attach(t, e);
+	err = uprobe_type(&type);
+	for (size_t i = 0; i < e->sites.n && !err; i++)
+		err = uprobe_attach(t, e, e->sites.at[i], e->first_point + i, type);
+	return err;
+}
+
+struct ray_error *ray_uprobe_attach_late(struct ray_trace *t, struct ray_entry *e, const struct ray_site *site,
+					 uint32_t point)
+{
+	struct ray_error *err;
 	int type;
 
 	if (e->expected_attach_type == RAY_ATTACH_UPROBE_MULTI)
-		return ray_uprobe_multi_attach(t, e);
-	type = number_read("/sys/bus/event_source/devices/uprobe/type");
-	if (type < 0)
-		return ray_error_new(RAY_FAILED, "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)");
-	for (size_t i = 0; i < e->sites.n && !err; i++)
-		err = uprobe_attach(t, e, i, type);
-	return err;
+		return ray_uprobe_multi_attach_one(t, e, site, point);
+	err = uprobe_type(&type);
+	return err ? err : uprobe_attach(t, e, site, point, type);
 }

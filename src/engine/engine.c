@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "engine/follow.h"
 #include "engine/internal.h"
 
 static void init_fds(struct ray_trace *t)
@@ -15,6 +17,7 @@ static void init_fds(struct ray_trace *t)
 
 	for (i = 0; i < RAY_TRACE_MAPS; i++)
 		t->maps[i] = -1;
+	t->epoll = -1;
 }
 
 /* The names are those that faults are reported with. */
@@ -100,6 +103,9 @@ void ray_trace_free(struct ray_trace *t)
 	if (!t)
 		return;
 	ray_entries_detach(t);
+	ray_follow_free(t->follow);
+	if (t->epoll >= 0)
+		close(t->epoll);
 	ray_consumer_free(t->consumer);
 	ray_stacker_free(t->stacker);
 	free_entries(t);
@@ -127,6 +133,23 @@ static struct ray_error *load_all(struct ray_trace *t)
 	return err;
 }
 
+struct ray_error *ray_trace_watch(struct ray_trace *t, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	return epoll_ctl(t->epoll, EPOLL_CTL_ADD, fd, &event) ?
+		       ray_error_errno(RAY_FAILED, errno, "cannot wait for data") :
+		       NULL;
+}
+
+static struct ray_error *open_epoll(struct ray_trace *t)
+{
+	t->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (t->epoll < 0)
+		return ray_error_errno(RAY_FAILED, errno, "cannot wait for data");
+	return ray_trace_watch(t, t->maps[RAY_LINK_RING]);
+}
+
 /* BEGIN runs while the others are attached but asleep: nothing fires before it is through. */
 struct ray_error *ray_trace_start(struct ray_trace *t)
 {
@@ -137,7 +160,11 @@ struct ray_error *ray_trace_start(struct ray_trace *t)
 		return ray_error_new(RAY_FAILED, "could not enable tracing: Destructive actions not allowed");
 	err = load_all(t);
 	if (!err)
+		err = open_epoll(t);
+	if (!err)
 		err = ray_consumer_create(t, &t->consumer);
+	if (!err)
+		err = ray_follow_create(t, &t->follow);
 	if (!err)
 		err = ray_entries_attach(t);
 	if (err)
@@ -154,7 +181,7 @@ struct ray_error *ray_trace_start(struct ray_trace *t)
 
 int ray_trace_fd(const struct ray_trace *t)
 {
-	return t->maps[RAY_LINK_RING];
+	return t->epoll;
 }
 
 static bool wait_for_data(const struct ray_trace *t, int timeout_ms)
@@ -171,7 +198,9 @@ struct ray_error *ray_trace_work(struct ray_trace *t, int timeout_ms, enum ray_t
 
 	if (!done)
 		wait_for_data(t, timeout_ms);
-	err = ray_consumer_drain(t->consumer);
+	err = t->follow ? ray_follow_work(t->follow) : NULL;
+	if (!err)
+		err = ray_consumer_drain(t->consumer);
 	if (err)
 		return err;
 	ray_consumer_report_drops(t->consumer);

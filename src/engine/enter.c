@@ -4,8 +4,10 @@
  * Sites of a pooled kind share one program: whichever fires, it looks up its point, which says the probe and the clauses.
  * The other kinds have a program each, with all of that written in. A program has at most MOST_CLAUSES clauses (a point's bits; the kernel takes 256
  * functions in one program); more make more programs, hung in in the order of the script. Knows nothing of instructions. */
+#include <bpf/bpf.h>
 #include <string.h>
 
+#include "engine/attach.h"
 #include "engine/enter.h"
 #include "probe/syscall.h"
 
@@ -113,7 +115,9 @@ static bool has_room(const struct ray_entry *e, const struct ray_clause *const *
 static bool takes(const struct ray_entry *e, const struct ray_site *site, const struct ray_clause *const *clauses,
 		  size_t count)
 {
-	if (e->kind != site->kind || !is_pooled(site->kind) || e->sites.at[0]->conditions != site->conditions)
+	if (e->kind != site->kind || !is_pooled(site->kind))
+		return false;
+	if (e->sites.n && e->sites.at[0]->conditions != site->conditions)
 		return false;
 	if (is_syscall(site->kind)) {
 		if (e->sites.at[0]->fetch != site->fetch)
@@ -295,6 +299,87 @@ static struct ray_error *code_make(struct ray_trace *t, const struct targets *ta
 	return NULL;
 }
 
+/* ---- probes that come later ---- */
+
+/* A clause that may get more probes has its place in a program for uprobes from the start: code cannot be added to one that is loaded. */
+static struct ray_error *place_reserve(struct ray_trace *t, const struct ray_clause *clause, enum ray_site_kind kind)
+{
+	const struct ray_site site = { .kind = kind };
+	struct ray_entry *e = NULL;
+
+	for (size_t i = 0; i < t->entries.n && !e; i++)
+		if (takes(t->entries.at[i], &site, &clause, 1))
+			e = t->entries.at[i];
+	if (!e)
+		e = entry_create(t, &site);
+	if (!e)
+		return &ray_enomem;
+	e->grows = true;
+	clause_add(e, clause);
+	return NULL;
+}
+
+static bool may_return(const struct ray_clause *clause)
+{
+	for (size_t i = 0; i < clause->spec_count; i++)
+		if (!strncmp(clause->specs[i].provider, "pid", 3) && ray_glob_matches(clause->specs[i].name, "return"))
+			return true;
+	return false;
+}
+
+static struct ray_error *places_reserve(struct ray_trace *t)
+{
+	struct ray_error *err = NULL;
+
+	for (size_t i = 0; i < t->program->clauses.n && !err; i++) {
+		const struct ray_clause *clause = t->program->clauses.at[i];
+
+		if (!ray_trace_may_grow(t, clause))
+			continue;
+		err = place_reserve(t, clause, RAY_SITE_UPROBE);
+		if (!err && may_return(clause))
+			err = place_reserve(t, clause, RAY_SITE_URETPROBE);
+	}
+	return err;
+}
+
+static struct ray_error *late_add(struct ray_trace *t, struct ray_entry *e, const struct target *target,
+				  const struct ray_site *site)
+{
+	struct ray_point point = { 0 };
+	uint32_t number = (uint32_t)t->points.n;
+
+	if (e->kind != site->kind)
+		return NULL;
+	point_fill(e, site, target, &point);
+	if (!point.clauses[0] && !point.clauses[1])
+		return NULL;
+	if (bpf_map_update_elem(t->maps[RAY_LINK_POINTS], &number, &point, BPF_ANY))
+		return ray_error_new(RAY_FAILED, "no room for more probes of processes that come later");
+	if (!ray_vec_push(&t->points, point))
+		return &ray_enomem;
+	return ray_uprobe_attach_late(t, e, site, number);
+}
+
+struct ray_error *ray_entries_add_late(struct ray_trace *t, struct ray_probe *probe)
+{
+	struct target target = { .probe = probe };
+	struct ray_error *err = ray_probe_sites(t->catalogue, probe);
+
+	for (size_t i = 0; i < t->program->clauses.n && !err; i++)
+		for (size_t k = 0; k < t->program->clauses.at[i]->probes.n && !err; k++)
+			if (t->program->clauses.at[i]->probes.at[k] == probe &&
+			    !ray_vec_push(&target.clauses, t->program->clauses.at[i]))
+				err = &ray_enomem;
+	if (!err)
+		err = ray_maps_name_probe(t, probe);
+	for (size_t i = 0; i < t->entries.n && !err; i++)
+		for (size_t k = 0; k < probe->site_count && !err; k++)
+			err = late_add(t, t->entries.at[i], &target, &probe->sites[k]);
+	ray_vec_free(&target.clauses);
+	return err;
+}
+
 struct ray_error *ray_entries_create(struct ray_trace *t)
 {
 	auto_targets targets = { 0 };
@@ -302,6 +387,8 @@ struct ray_error *ray_entries_create(struct ray_trace *t)
 
 	for (size_t i = 0; i < targets.all.n && !err; i++)
 		err = target_place(t, &targets.all.at[i]);
+	if (!err)
+		err = places_reserve(t);
 	for (size_t i = 0; i < t->entries.n && !err; i++)
 		err = points_make(t, t->entries.at[i], &targets);
 	return err ? err : code_make(t, &targets);

@@ -37,6 +37,10 @@ struct ray_entry_labels {
 
 /* One site, known when the code is written: no point needs to be looked up. */
 bool ray_entry_is_single(const struct ray_entry *e);
+/* follow.c: whether a clause, or any of them with NULL, may get more probes while it runs. */
+bool ray_trace_may_grow(const struct ray_trace *t, const struct ray_clause *only);
+/* enter.c: hangs in a probe that its clauses have got since the start. */
+RAY_MUST_USE struct ray_error *ray_entries_add_late(struct ray_trace *t, struct ray_probe *probe);
 /* enter_code.c */
 void ray_entry_emit(struct ray_trace *t, struct ray_entry *e);
 void ray_entry_emit_fault(struct ray_trace *t, struct ray_piece *p);

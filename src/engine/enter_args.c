@@ -170,6 +170,8 @@ static void emit_point_args(struct ray_piece *p, uint32_t needed, uint32_t plain
 
 static bool has_rules(const struct ray_entry *e)
 {
+	if (e->grows)
+		return true;
 	for (size_t i = 0; i < e->sites.n; i++)
 		if (e->sites.at[i]->fetch_count)
 			return true;

@@ -31,12 +31,14 @@ struct ray_entry {
 	int fd; /* of the loaded program; -1 */
 	uint32_t prog_type;
 	uint32_t expected_attach_type; /* 0 but for uprobe_multi */
+	bool grows;		       /* gets more sites while it runs (follow.c) */
 };
 
 enum { RAY_TRACE_MAPS = RAY_LINK_MAP_COUNT };
 
 struct ray_consumer; /* consume.c */
 struct ray_stacker;  /* stacks.c: user stacks, from ids to names */
+struct ray_follow;   /* follow.c */
 struct ray_object;   /* object.c */
 struct ray_kernel_btf; /* kernel_btf.c */
 
@@ -62,13 +64,17 @@ struct ray_trace {
 	uint32_t strings_used, strings_size; /* bytes of the map STRINGS */
 	uint32_t probes_size;		     /* elements of the map PROBES */
 	uint32_t ring_size, slot_count;
+	int epoll; /* readable when there is something to do; -1 before the start */
 	RAY_VEC(int) links;
 	struct ray_consumer *consumer;
 	struct ray_stacker *stacker;
+	struct ray_follow *follow; /* NULL: no probe can come later */
 	bool is_started, is_stopped;
 	bool wants_stacks; /* some clause takes a user stack */
 };
 
+/* engine.c: ray_trace_fd() becomes readable when fd does. */
+RAY_MUST_USE struct ray_error *ray_trace_watch(struct ray_trace *t, int fd);
 /* gen.c. c->name is set; emits a function (ctx in R1, slot pointer in R2) -> 0. */
 RAY_MUST_USE struct ray_error *ray_gen_clause(struct ray_trace *t, const struct ray_clause *clause, struct ray_piece *c);
 /* enter.c: fills entries and points. */

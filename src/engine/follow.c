@@ -1,0 +1,238 @@
+/* follow.c - see follow.h. SPDX-License-Identifier: MIT */
+#include "engine/follow.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "engine/attach.h"
+#include "engine/cpus.h"
+#include "engine/enter.h"
+#include "probe/process.h"
+
+enum { PAGES = 16 /* of a ring, per CPU */ };
+
+struct ring {
+	int fd;
+	struct perf_event_mmap_page *head;
+};
+
+struct ray_follow {
+	struct ray_trace *t;
+	RAY_VEC(struct ring) rings;
+	RAY_VEC(pid_t) changed; /* processes to look at */
+};
+
+static size_t page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+void ray_follow_free(struct ray_follow *f)
+{
+	if (!f)
+		return;
+	for (size_t i = 0; i < f->rings.n; i++) {
+		munmap(f->rings.at[i].head, (PAGES + 1) * page_size());
+		close(f->rings.at[i].fd);
+	}
+	ray_vec_free(&f->rings);
+	ray_vec_free(&f->changed);
+	free(f);
+}
+
+static bool clause_may_grow(const struct ray_trace *t, const struct ray_clause *clause)
+{
+	for (size_t i = 0; i < clause->spec_count; i++)
+		if (ray_catalogue_may_grow(t->catalogue, &clause->specs[i]))
+			return true;
+	return false;
+}
+
+bool ray_trace_may_grow(const struct ray_trace *t, const struct ray_clause *only)
+{
+	if (only)
+		return clause_may_grow(t, only);
+	for (size_t i = 0; i < t->program->clauses.n; i++)
+		if (clause_may_grow(t, t->program->clauses.at[i]))
+			return true;
+	return false;
+}
+
+/* One ring on one CPU: executable mappings, forks. */
+static struct ray_error *open_ring(struct ray_follow *f, int cpu)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.mmap = 1,
+		.task = 1,
+		.exclude_kernel = 1,
+		.watermark = 1,
+		.wakeup_watermark = 1,
+	};
+	struct ring ring;
+
+	ring.fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (ring.fd < 0)
+		return ray_attach_error(errno, "the start of processes");
+	ring.head = mmap(NULL, (PAGES + 1) * page_size(), PROT_READ | PROT_WRITE, MAP_SHARED, ring.fd, 0);
+	if (ring.head == MAP_FAILED) {
+		close(ring.fd);
+		return ray_error_errno(RAY_FAILED, errno, "cannot watch the start of processes");
+	}
+	if (ray_vec_push(&f->rings, ring))
+		return ray_trace_watch(f->t, ring.fd);
+	munmap(ring.head, (PAGES + 1) * page_size());
+	close(ring.fd);
+	return &ray_enomem;
+}
+
+struct ray_error *ray_follow_create(struct ray_trace *t, struct ray_follow **ret)
+{
+	ray_auto_cpus cpus = { 0 };
+	struct ray_error *err;
+	struct ray_follow *f;
+
+	*ret = NULL;
+	if (!ray_trace_may_grow(t, NULL))
+		return NULL;
+	f = calloc(1, sizeof(*f));
+	if (!f)
+		return &ray_enomem;
+	f->t = t;
+	err = ray_cpus_online(&cpus);
+	for (size_t i = 0; i < cpus.n && !err; i++)
+		err = open_ring(f, cpus.at[i]);
+	if (err)
+		ray_follow_free(f);
+	else
+		*ret = f;
+	return err;
+}
+
+/* ---- what the kernel told ---- */
+
+static void note_pid(struct ray_follow *f, uint32_t pid)
+{
+	for (size_t i = 0; i < f->changed.n; i++)
+		if (f->changed.at[i] == (pid_t)pid)
+			return;
+	if ((pid_t)pid > 0 && (pid_t)pid != getpid())
+		(void)ray_vec_push(&f->changed, (pid_t)pid); /* without memory it is seen at its next mapping */
+}
+
+/* Everything on the machine may have been missed: every process that a probe is wanted in is looked at again. */
+static void note_lost(struct ray_follow *f)
+{
+	ray_code_processes *known = ray_catalogue_processes(f->t->catalogue);
+
+	for (size_t i = 0; i < known->n; i++)
+		if (!known->at[i]->is_stale)
+			note_pid(f, (uint32_t)known->at[i]->pid);
+}
+
+/* The first two words of a mapping's record are pid and tid, of a fork's pid and parent's pid. */
+static void take_record(struct ray_follow *f, uint32_t type, const uint32_t *words)
+{
+	if (type == PERF_RECORD_MMAP || type == PERF_RECORD_MMAP2)
+		note_pid(f, words[0]);
+	else if (type == PERF_RECORD_FORK && words[0] != words[1])
+		note_pid(f, words[0]);
+	else if (type == PERF_RECORD_LOST)
+		note_lost(f);
+}
+
+/* Copies, as a record may wrap around the end. */
+static void copy_out(const struct ring *r, uint64_t at, void *to, size_t size)
+{
+	const char *data = (const char *)r->head + page_size();
+	size_t mask = PAGES * page_size() - 1;
+
+	for (size_t i = 0; i < size; i++)
+		((char *)to)[i] = data[(at + i) & mask];
+}
+
+static void read_ring(struct ray_follow *f, const struct ring *r)
+{
+	uint64_t end = __atomic_load_n(&r->head->data_head, __ATOMIC_ACQUIRE);
+	uint64_t at = r->head->data_tail;
+	struct perf_event_header header;
+	uint32_t words[2];
+
+	while (end - at >= sizeof(header) + sizeof(words)) {
+		copy_out(r, at, &header, sizeof(header));
+		if (header.size < sizeof(header) + sizeof(words) || header.size > end - at)
+			break;
+		copy_out(r, at + sizeof(header), words, sizeof(words));
+		take_record(f, header.type, words);
+		at += header.size;
+	}
+	__atomic_store_n(&r->head->data_tail, end, __ATOMIC_RELEASE);
+}
+
+/* ---- looking again ---- */
+
+static bool has_probe(const struct ray_clause *clause, const struct ray_probe *probe)
+{
+	for (size_t i = 0; i < clause->probes.n; i++)
+		if (clause->probes.at[i] == probe)
+			return true;
+	return false;
+}
+
+/* The clause's probes that it had not before; they are its own from now on, and in `added`. */
+static struct ray_error *match_clause(struct ray_follow *f, struct ray_clause *clause, pid_t pid, ray_probe_list *added)
+{
+	ray_probe_list found = { 0 };
+	struct ray_error *err = NULL;
+
+	for (size_t i = 0; i < clause->spec_count && !err; i++)
+		err = ray_catalogue_match_process(f->t->catalogue, &clause->specs[i], pid, &found);
+	for (size_t i = 0; i < found.n && !err; i++) {
+		if (has_probe(clause, found.at[i]))
+			continue;
+		if (!ray_vec_push(&clause->probes, found.at[i]) || !ray_vec_push(added, found.at[i]))
+			err = &ray_enomem;
+	}
+	ray_vec_free(&found);
+	return err;
+}
+
+static struct ray_error *look_at(struct ray_follow *f, pid_t pid)
+{
+	struct ray_program *program = f->t->program;
+	ray_probe_list added = { 0 };
+	struct ray_error *err = NULL;
+
+	ray_code_process_forget(f->t->catalogue, pid);
+	for (size_t i = 0; i < program->clauses.n && !err; i++)
+		if (clause_may_grow(f->t, program->clauses.at[i]))
+			err = match_clause(f, program->clauses.at[i], pid, &added);
+	for (size_t i = 0; i < added.n && !err; i++) {
+		bool is_twice = false;
+
+		for (size_t k = 0; k < i; k++)
+			is_twice |= added.at[k] == added.at[i];
+		if (!is_twice)
+			err = ray_entries_add_late(f->t, added.at[i]);
+	}
+	ray_vec_free(&added);
+	return err;
+}
+
+struct ray_error *ray_follow_work(struct ray_follow *f)
+{
+	struct ray_error *err = NULL;
+
+	for (size_t i = 0; i < f->rings.n; i++)
+		read_ring(f, &f->rings.at[i]);
+	for (size_t i = 0; i < f->changed.n && !err; i++)
+		err = look_at(f, f->changed.at[i]);
+	f->changed.n = 0;
+	return err;
+}
