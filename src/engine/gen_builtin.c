@@ -126,15 +126,15 @@ static void gen_runtime_string(struct ray_gen *g, const struct ray_expr *e, unsi
 static void gen_caller(struct ray_gen *g, const struct ray_expr *e, unsigned d)
 {
 	uint32_t fine = ray_piece_label(g->c);
-	bool is_user = e->variable->builtin == RAY_BUILTIN_UCALLER;
 
+	(void)e;
 	ray_gen_emit(g, RAY_STORE_IMM(BPF_DW, FRAME, -8, 0));
 	ray_gen_emit(g, RAY_STORE_IMM(BPF_DW, FRAME, -16, 0));
 	ray_gen_emit(g, RAY_MOV_REG(R1, CTX));
 	ray_gen_emit(g, RAY_MOV_REG(R2, FRAME));
 	ray_gen_emit(g, RAY_ALU_IMM(BPF_ADD, R2, -16));
 	ray_gen_emit(g, RAY_MOV_IMM(R3, 16));
-	ray_gen_emit(g, RAY_MOV_IMM(R4, is_user ? BPF_F_USER_STACK : 0));
+	ray_gen_emit(g, RAY_MOV_IMM(R4, 0));
 	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_get_stack));
 	ray_gen_emit(g, RAY_LOAD(BPF_DW, R1, FRAME, -8));
 	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JSGE, R0, 0), fine);
@@ -146,17 +146,24 @@ static void gen_caller(struct ray_gen *g, const struct ray_expr *e, unsigned d)
 static void gen_depth(struct ray_gen *g, const struct ray_expr *e, unsigned d)
 {
 	uint32_t fine = ray_piece_label(g->c);
-	bool is_user = e->variable->builtin == RAY_BUILTIN_USTACKDEPTH;
 
+	(void)e;
 	ray_gen_emit(g, RAY_MOV_REG(R1, CTX));
 	ray_gen_slot_pointer(g, R2, g->plan->value_at);
 	ray_gen_emit(g, RAY_MOV_IMM(R3, g->plan->options->maxframes * 8));
-	ray_gen_emit(g, RAY_MOV_IMM(R4, is_user ? BPF_F_USER_STACK : 0));
+	ray_gen_emit(g, RAY_MOV_IMM(R4, 0));
 	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_get_stack));
 	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JSGE, R0, 0), fine);
-	ray_gen_emit(g, RAY_MOV_IMM(R0, 0)); /* a thread without user memory has no user stack */
+	ray_gen_emit(g, RAY_MOV_IMM(R0, 0));
 	ray_piece_place(g->c, fine);
 	ray_gen_emit(g, RAY_ALU_IMM(BPF_RSH, R0, 3));
+	ray_gen_set(g, d, R0);
+}
+
+/* User stacks are walked by our own walker, as ustack() is: the kernel's sees only code that keeps frame pointers. */
+static void gen_user_stack(struct ray_gen *g, const struct ray_expr *e, unsigned d)
+{
+	ray_gen_call(g, e->variable->builtin == RAY_BUILTIN_UCALLER ? "ray_ucaller" : "ray_ustackdepth");
 	ray_gen_set(g, d, R0);
 }
 
@@ -188,9 +195,9 @@ static builtin_fn *const builtins[] = {
 	[RAY_BUILTIN_WALLTIMESTAMP] = gen_walltimestamp,
 	[RAY_BUILTIN_ERRNO] = gen_errno,
 	[RAY_BUILTIN_CALLER] = gen_caller,
-	[RAY_BUILTIN_UCALLER] = gen_caller,
+	[RAY_BUILTIN_UCALLER] = gen_user_stack,
 	[RAY_BUILTIN_STACKDEPTH] = gen_depth,
-	[RAY_BUILTIN_USTACKDEPTH] = gen_depth,
+	[RAY_BUILTIN_USTACKDEPTH] = gen_user_stack,
 	[RAY_BUILTIN_EPID] = gen_epid,
 	[RAY_BUILTIN_ID] = gen_id,
 	[RAY_BUILTIN_IPL] = gen_zero,
