@@ -47,6 +47,8 @@ static const struct {
 	[RAY_LINK_MM_ARG_START] = { "mm_struct", "arg_start" },
 	[RAY_LINK_MM_ARG_END] = { "mm_struct", "arg_end" },
 	[RAY_LINK_MM_START_STACK] = { "mm_struct", "start_stack" },
+	[RAY_LINK_MM_XOL_AREA] = { "mm_struct", "uprobes_state.xol_area" },
+	[RAY_LINK_XOL_VADDR] = { "xol_area", "vaddr" },
 	[RAY_LINK_TASK_UTASK] = { "task_struct", "utask" },
 	[RAY_LINK_UTASK_RETURNS] = { "uprobe_task", "return_instances" },
 	[RAY_LINK_RETURN_ADDRESS] = { "return_instance", "orig_ret_vaddr" },

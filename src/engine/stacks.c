@@ -137,7 +137,7 @@ static bool name_stack(struct ray_stacker *s, struct ray_stack_process *p, const
 
 static bool is_sound(const struct ray_record_stack *r)
 {
-	return r->head.size >= sizeof(*r) && r->count <= RAY_STACK_FRAMES &&
+	return r->head.size >= sizeof(*r) && r->count <= RAY_STACK_FRAMES && r->top_count <= RAY_STACK_TOP &&
 	       r->head.size >= sizeof(*r) + r->count * sizeof(r->frames[0]);
 }
 

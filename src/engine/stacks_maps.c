@@ -203,10 +203,6 @@ static bool list_ranges(struct ray_stacker *s, struct ray_stack_process *p, rang
 
 	maps = ray_target_maps(p->target, &count);
 	for (size_t i = 0; i < count; i++) {
-		if (!strcmp(maps[i].path, "[uprobes]")) {
-			process->trampoline_start = maps[i].start;
-			process->trampoline_end = maps[i].end;
-		}
 		if (!(maps[i].prot & PROT_EXEC))
 			continue;
 		if (!maps[i].path[0])
@@ -219,7 +215,7 @@ static bool list_ranges(struct ray_stacker *s, struct ray_stack_process *p, rang
 
 static uint64_t hash_of(const range_list *list, const struct ray_process *process)
 {
-	uint64_t hash = process->code_start ^ process->code_end << 1 ^ process->trampoline_start;
+	uint64_t hash = process->code_start ^ process->code_end << 1;
 
 	for (size_t i = 0; i < list->n; i++)
 		hash = (hash ^ list->at[i].start ^ list->at[i].end << 20 ^ list->at[i].delta) * 0x9e3779b97f4a7c15u;

@@ -51,6 +51,15 @@ static void open_js(struct ray_stack_process *p)
 	}
 }
 
+/* The index of symbols is made at the first question; better now than when a stack waits. */
+static void prepare_symbols(struct ray_js *js)
+{
+	struct ray_symbol unused;
+
+	if (js->node.module && js->node.module->elf)
+		ray_elf_symbol_at(js->node.module->elf, 0, &unused);
+}
+
 static void open_process(struct ray_stacker *s, struct ray_stack_process *p)
 {
 	char name[32];
@@ -68,8 +77,10 @@ static void open_process(struct ray_stacker *s, struct ray_stack_process *p)
 	}
 	p->looked_ns = ray_clock_ns();
 	open_js(p);
-	if (p->js)
-		ray_stack_maps_push(s, p);
+	if (!p->js)
+		return;
+	ray_stack_maps_push(s, p);
+	prepare_symbols(p->js);
 }
 
 void ray_stack_process_close(struct ray_stacker *s, struct ray_stack_process *p)

@@ -26,6 +26,7 @@ struct ray_walker {
 	struct ray_process process;
 	struct ray_unwind_range range; /* the last one found */
 	__u64 returns;		       /* the kernel's list of hijacked return addresses, from here on */
+	__u64 trampoline;	       /* what stands in their place */
 	struct ray_unwind_row row;
 	struct ray_record_stack record; /* last: it ends with the frames */
 };
@@ -110,7 +111,7 @@ static __noinline void ray_walk_hijacked(struct ray_walker *w)
 {
 	__u64 address = 0, next = 0;
 
-	if (w->at.pc < w->process.trampoline_start || w->at.pc >= w->process.trampoline_end || !w->returns)
+	if (!w->returns || w->at.pc != w->trampoline)
 		return;
 	if (bpf_probe_read_kernel(&address, 8, (void *)(w->returns + RAY_CONST(RETURN_ADDRESS))) ||
 	    bpf_probe_read_kernel(&next, 8, (void *)(w->returns + RAY_CONST(RETURN_NEXT))))
@@ -172,11 +173,38 @@ static __noinline void ray_walk_hash_leaf(struct ray_walker *w, struct ray_walk_
 
 	if (f->flags & RAY_FRAME_HAS_FUNCTION && f->words[1] == w->record.regs[RAY_REG_R12])
 		hash = ray_hash_add(hash, w->record.regs[RAY_REG_R9]);
-	for (int i = 0; i < RAY_STACK_TOP; i++) {
+	for (__u32 i = 0; i < RAY_STACK_TOP && i < w->record.top_count; i++) {
 		if (f->sp + (__u64)i * 8 >= f->fp)
 			break;
 		if (ray_walk_is_code(w, w->record.top[i])) {
 			hash = ray_hash_add(hash, w->record.top[i]);
+			break;
+		}
+	}
+	w->hash = hash;
+}
+
+/* A builtin on the frame of a compiled function: where in the function it was called from lies below that frame. */
+static __noinline void ray_walk_below(struct ray_walker *w, struct ray_walk_frame *f)
+{
+	__u32 n = w->record.below_count;
+	struct ray_walk_below *below;
+	__u64 hash = w->hash;
+
+	/* Of an interpreted function the frame itself says where it is. */
+	if (!(f->flags & RAY_FRAME_HAS_FUNCTION) || (!(f->words[0] & 0xffffffff) && ray_is_tagged(f->words[1])) ||
+	    n >= RAY_BELOW_MAX)
+		return;
+	below = &w->record.below[n];
+	if (bpf_probe_read_user(below->words, sizeof(below->words), (void *)f->sp))
+		return;
+	below->sp = f->sp;
+	w->record.below_count = n + 1;
+	for (int i = 0; i < RAY_BELOW_WORDS; i++) {
+		if (f->sp + (__u64)i * 8 >= f->fp)
+			break;
+		if (ray_walk_is_code(w, below->words[i])) {
+			hash = ray_hash_add(hash, below->words[i]);
 			break;
 		}
 	}
@@ -220,6 +248,8 @@ static __noinline int ray_walk_one(struct ray_walker *w, struct ray_walk_frame *
 		ray_walk_hash_v8(w, f);
 		if (first)
 			ray_walk_hash_leaf(w, f);
+		else if (known)
+			ray_walk_below(w, f);
 	}
 	return result;
 }
@@ -274,7 +304,7 @@ static __noinline int ray_walk_begin(struct ray_slot *s, struct ray_walker *w)
 
 	w->record.count = 0;
 	w->record.stop = RAY_STOP_BROKEN;
-	w->record.top_count = 0;
+	w->record.top_count = w->record.below_count = 0;
 	w->range.start = w->range.end = 0;
 	/* Threads of the kernel have no memory of a user's. */
 	if (!mm || bpf_probe_read_kernel(w->record.regs, sizeof(w->record.regs), regs))
@@ -298,16 +328,16 @@ static __noinline int ray_walk_begin(struct ray_slot *s, struct ray_walker *w)
 	} else {
 		w->process.range_count = w->process.shared_at = 0;
 		w->process.code_start = w->process.code_end = 0;
-		w->process.trampoline_start = w->process.trampoline_end = 0;
 	}
-	w->returns = 0;
 	w->returns = ray_walk_kernel_word((__u64)task + RAY_CONST(TASK_UTASK));
 	if (w->returns)
 		w->returns = ray_walk_kernel_word(w->returns + RAY_CONST(UTASK_RETURNS));
+	if (w->returns) {
+		w->trampoline = ray_walk_kernel_word(mm + RAY_CONST(MM_XOL_AREA));
+		w->trampoline = w->trampoline ? ray_walk_kernel_word(w->trampoline + RAY_CONST(XOL_VADDR)) : 0;
+	}
 	if (!bpf_probe_read_user(w->record.top, sizeof(w->record.top), (void *)w->at.sp))
 		w->record.top_count = RAY_STACK_TOP;
-	else
-		w->record.top[0] = 0;
 	w->hash = ray_hash_add(w->record.space, tgid);
 	ray_walk_hijacked(w);
 	return 1;

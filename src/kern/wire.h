@@ -166,6 +166,8 @@ enum {
 	RAY_FRAME_WORDS = 8,	/* of a frame of V8, from fp - RAY_FRAME_BELOW on */
 	RAY_FRAME_BELOW = 40,
 	RAY_FUNCTION_WORDS = 5, /* of a JSFunction */
+	RAY_BELOW_WORDS = 16,
+	RAY_BELOW_MAX = 4,	/* of them in one stack */
 	RAY_WALK_REGS = 21,	/* struct pt_regs of x86-64 */
 };
 
@@ -188,6 +190,12 @@ struct ray_walk_frame {
 	__u64 context_map, receiver_map;
 };
 
+/* What lies below the frame of a function that called V8's builtins: those may have no frame of their own, only a return address there. */
+struct ray_walk_below {
+	__u64 sp;
+	__u64 words[RAY_BELOW_WORDS];
+};
+
 enum ray_walk_stop { RAY_STOP_ROOT, RAY_STOP_FULL, RAY_STOP_FAULT, RAY_STOP_BROKEN };
 
 struct ray_record_stack {
@@ -197,14 +205,15 @@ struct ray_record_stack {
 	__u32 count;
 	__u32 stop; /* enum ray_walk_stop */
 	__u32 top_count;
-	__u32 pad;
+	__u32 below_count;
 	__u64 regs[RAY_WALK_REGS];
 	__u64 top[RAY_STACK_TOP];
+	struct ray_walk_below below[RAY_BELOW_MAX];
 	struct ray_walk_frame frames[];
 };
 
 /* Size of the walker's own memory, one for each slot (kern/walk.bpf.h checks it). */
-#define RAY_WALKER_SIZE (1024 + RAY_STACK_FRAMES * sizeof(struct ray_walk_frame))
+#define RAY_WALKER_SIZE (1536 + RAY_STACK_FRAMES * sizeof(struct ray_walk_frame))
 
 /* Value of the map `processes`, by tgid: what user space knows of one. */
 struct ray_process {
@@ -213,7 +222,6 @@ struct ray_process {
 	__u32 shared_at;		   /* offset of a JSFunction's SharedFunctionInfo; 0: it is no node */
 	__u32 pad;
 	__u64 code_start, code_end;	   /* from the first to the last mapping of generated code */
-	__u64 trampoline_start, trampoline_end; /* [uprobes] */
 };
 
 enum { RAY_PAGE_SHIFT = 12 };
@@ -296,7 +304,7 @@ struct ray_name_offsets {
 	X(BLOCK) /* largest copy at a masked offset */ X(WORK_AT) /* the runtime's own area */ X(SCRATCH_START) X(SCRATCH_SIZE) \
 	X(NSPEC) X(RING_WAKEUP) \
 	X(TASK_REAL_PARENT) X(TASK_TGID) X(TASK_PID) X(TASK_FILES) X(TASK_FS) X(TASK_MM) X(TASK_COMM) X(TASK_RUNTIME) \
-	X(MM_ARG_START) X(MM_ARG_END) X(MM_START_STACK) X(TASK_UTASK) X(UTASK_RETURNS) X(RETURN_ADDRESS) X(RETURN_NEXT) \
+	X(MM_ARG_START) X(MM_ARG_END) X(MM_START_STACK) X(MM_XOL_AREA) X(XOL_VADDR) X(TASK_UTASK) X(UTASK_RETURNS) X(RETURN_ADDRESS) X(RETURN_NEXT) \
 	X(FILES_FDT) X(FDT_FD) X(FDT_MAX) X(FILE_PATH) X(FILE_FLAGS) X(FILE_POS) X(FILE_MODE) X(FILE_INODE) X(INODE_INO) \
 	X(PATH_DENTRY) X(PATH_MNT) X(FS_PWD) X(FS_ROOT) X(DENTRY_PARENT) X(DENTRY_NAME) X(DENTRY_INODE) X(DENTRY_SB) X(DENTRY_HASHED) \
 	X(SB_TYPE) X(FSTYPE_NAME) X(MOUNT_MNT) X(MOUNT_PARENT) X(MOUNT_MOUNTPOINT) X(VFSMOUNT_ROOT)

@@ -40,6 +40,10 @@ static bool lay_over(struct ray_recorded *r, const struct ray_record_stack *reco
 	if (record->count && record->top_count &&
 	    !add_piece(r, record->frames[0].sp, record->top, record->top_count * sizeof(record->top[0])))
 		return false;
+	for (uint32_t i = 0; i < record->below_count && i < RAY_BELOW_MAX; i++) {
+		if (!add_piece(r, record->below[i].sp, record->below[i].words, sizeof(record->below[i].words)))
+			return false;
+	}
 	ray_overlay_sort(r->pieces.at, r->pieces.n);
 	ray_target_lay_over(r->js->target, r->pieces.at, r->pieces.n);
 	return true;
@@ -111,6 +115,15 @@ static bool add_v8_callers(struct ray_recorded *r, struct ray_raw_frame *f, cons
 	return true;
 }
 
+static bool has_below(const struct ray_record_stack *record, uint64_t sp)
+{
+	for (uint32_t i = 0; i < record->below_count && i < RAY_BELOW_MAX; i++) {
+		if (record->below[i].sp == sp)
+			return true;
+	}
+	return false;
+}
+
 static bool add_recorded_frame(struct ray_recorded *r, const struct ray_record_stack *record, uint32_t i,
 			       const struct ray_unwind_regs *regs)
 {
@@ -119,11 +132,11 @@ static bool add_recorded_frame(struct ray_recorded *r, const struct ray_record_s
 
 	if (!raw)
 		return false;
-	/* Only at its top is the stack recorded beyond the frames' own words. */
-	if (i)
+	/* Elsewhere the stack is not recorded beyond the frames' own words, and is another one by now. */
+	if (i && !has_below(record, f->sp))
 		return true;
 	if (raw->region == RAY_WALK_NATIVE)
-		return !(f->flags & RAY_FRAME_IS_UNKNOWN) || add_native_caller(r, f, next, *regs);
+		return i || !(f->flags & RAY_FRAME_IS_UNKNOWN) || add_native_caller(r, f, next, *regs);
 	return !r->js->layout || add_v8_callers(r, raw, regs);
 }
 
