@@ -159,7 +159,10 @@ struct ray_expr {
 	bool is_unsigned, is_long; /* INTEGER: how it was written */
 	bool is_char;		   /* INTEGER: 'x' */
 	bool is_parenthesized;
+	uint16_t depth; /* of the tree as parsed; at most RAY_EXPR_MAX_DEPTH, so whoever walks it may recurse */
 };
+
+enum { RAY_EXPR_MAX_DEPTH = 400 };
 
 /* ---- statements and clauses ---- */
 
