@@ -6,13 +6,16 @@
  * addresses as D sees them (kern/wire.h) or plain values. engine/link.c copies those a program needs, and puts maps and constants in.
  * Knows nothing of D, probes or node. */
 #include "kern/base.bpf.h"
+#include "kern/file.bpf.h"
 #include "kern/fire.bpf.h"
+#include "kern/json.bpf.h"
 #include "kern/memory.bpf.h"
-#include "kern/record.bpf.h"
 #include "kern/network.bpf.h"
 #include "kern/number.bpf.h"
 #include "kern/path.bpf.h"
+#include "kern/record.bpf.h"
 #include "kern/search.bpf.h"
+#include "kern/speculation.bpf.h"
 #include "kern/string.bpf.h"
 #include "kern/task.bpf.h"
 #include "kern/walk.bpf.h"

@@ -1,8 +1,27 @@
-/* task.bpf.h - who runs, and which probe fired. SPDX-License-Identifier: MIT */
+/* task.bpf.h - who runs, and which probe fired. SPDX-License-Identifier: MIT
+ *
+ * Where things are in the kernel's structures comes from its own types, at link time. */
 #ifndef RAY_KERN_TASK_BPF_H
 #define RAY_KERN_TASK_BPF_H
 
 #include "kern/string.bpf.h"
+
+/* A pointer in the kernel; 0 when it cannot be read. */
+static __always_inline __u64 ray_kernel_pointer(__u64 at)
+{
+	__u64 value = 0;
+
+	bpf_probe_read_kernel(&value, sizeof(value), (void *)at);
+	return value;
+}
+
+static __always_inline __u32 ray_kernel_word(__u64 at)
+{
+	__u32 value = 0;
+
+	bpf_probe_read_kernel(&value, sizeof(value), (void *)at);
+	return value;
+}
 
 RAY_RUNTIME __u64 ray_execname(__u64 slot, __u64 dst)
 {
@@ -10,8 +29,8 @@ RAY_RUNTIME __u64 ray_execname(__u64 slot, __u64 dst)
 
 	if (!s)
 		return 0;
-	bpf_get_current_comm(ray_at(s, dst), 16);
-	return RAY_SCRATCH | dst;
+	bpf_get_current_comm(ray_at(s, RAY_CONST(WORK_AT)), 16);
+	return ray_result(s, dst, RAY_CONST(WORK_AT), RAY_CONST(STRSIZE));
 }
 
 /* which: 0 provider, 1 module, 2 function, 3 name. */
@@ -32,6 +51,100 @@ RAY_RUNTIME __u64 ray_probe_part(__u64 slot, __u64 dst, __u64 which)
 	if (names && strings)
 		bpf_probe_read_kernel_str(ray_at(s, dst), ray_string_size(),
 					  strings + (names->at[which & 3] & 0xfffffff));
+	return RAY_SCRATCH | dst;
+}
+
+RAY_RUNTIME __u64 ray_ppid(__u64 slot)
+{
+	(void)slot;
+	return ray_kernel_word(ray_kernel_pointer(bpf_get_current_task() + RAY_CONST(TASK_REAL_PARENT)) +
+			       RAY_CONST(TASK_TGID));
+}
+
+/* ---- ancestors ---- */
+
+struct ray_progeny_loop {
+	__u64 task;
+	__u64 wanted;
+	__u64 is_found;
+};
+
+static long ray_progeny_step(__u64 i, struct ray_progeny_loop *c)
+{
+	__u64 parent = ray_kernel_pointer(c->task + RAY_CONST(TASK_REAL_PARENT));
+
+	(void)i;
+	if (ray_kernel_word(c->task + RAY_CONST(TASK_TGID)) == (__u32)c->wanted) {
+		c->is_found = 1;
+		return 1;
+	}
+	if (!parent || parent == c->task) /* the first task of all is its own parent */
+		return 1;
+	c->task = parent;
+	return 0;
+}
+
+/* Whether the process or one of its ancestors has this pid. */
+RAY_RUNTIME __u64 ray_progenyof(__u64 slot, __u64 pid)
+{
+	struct ray_progeny_loop c = { .task = bpf_get_current_task(), .wanted = pid };
+
+	(void)slot;
+	bpf_loop(4096, ray_progeny_step, &c, 0);
+	return c.is_found;
+}
+
+/* Nanoseconds this thread has run. The scheduler keeps it, and brings it up to date when it looks at the thread: at a switch or a tick, so it may
+ * be behind by a few milliseconds. */
+RAY_RUNTIME __u64 ray_vtimestamp(__u64 slot)
+{
+	(void)slot;
+	return ray_kernel_pointer(bpf_get_current_task() + RAY_CONST(TASK_RUNTIME));
+}
+
+RAY_RUNTIME __u64 ray_rand(__u64 slot)
+{
+	(void)slot;
+	return bpf_get_prandom_u32();
+}
+
+/* ---- arguments of the process ---- */
+
+struct ray_psargs_loop {
+	struct ray_slot *s;
+	__u64 at;
+	__u64 size;
+};
+
+/* The arguments end in NULs: shown as spaces, but for the last. */
+static long ray_psargs_step(__u64 i, struct ray_psargs_loop *c)
+{
+	char *at = ray_at(c->s, c->at + i);
+
+	if (!*at)
+		*at = i + 1 < c->size ? ' ' : 0;
+	return 0;
+}
+
+RAY_RUNTIME __u64 ray_psargs(__u64 slot, __u64 dst)
+{
+	struct ray_psargs_loop c = { .s = ray_slot_get(slot), .at = dst };
+	__u64 mm, start, size;
+
+	if (!c.s)
+		return 0;
+	mm = ray_kernel_pointer(bpf_get_current_task() + RAY_CONST(TASK_MM));
+	start = ray_kernel_pointer(mm + RAY_CONST(MM_ARG_START));
+	size = ray_kernel_pointer(mm + RAY_CONST(MM_ARG_END)) - start;
+	if (!mm || !start || (__s64)size <= 0)
+		return ray_execname(slot, dst); /* a kernel thread, or one that hides them */
+	if (size > RAY_CONST(STRSIZE))
+		size = RAY_CONST(STRSIZE);
+	c.size = size;
+	if (bpf_probe_read_user(ray_at(c.s, dst), size, (void *)start))
+		return ray_execname(slot, dst);
+	bpf_loop(size, ray_psargs_step, &c, 0);
+	*ray_at(c.s, dst + size) = 0;
 	return RAY_SCRATCH | dst;
 }
 

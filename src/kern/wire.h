@@ -29,6 +29,8 @@ typedef long long __s64;
 #define RAY_SCRATCH 0x00d5c7a700000000ULL /* never an address: not canonical */
 #define RAY_SCRATCH_MASK 0xffffffff00000000ULL
 
+#define RAY_SPECULATION_NONE 0xffffffffU /* speculate() of an id that is none: what follows is dropped */
+
 enum {
 	RAY_ARGS = 20, /* arg0 to arg9, and as many of args[] as a tracepoint has */
 	RAY_POINT_ARGS = 12, /* of a USDT probe */
@@ -66,7 +68,7 @@ struct ray_slot {
 	__u64 fault_value;   /* the address, mostly */
 	__u32 fault_pc;	     /* number of the instruction */
 	__u32 fault_action;  /* number of the statement, from 1 */
-	__u32 speculation;   /* id that the running clause records for; 0: none */
+	__u32 speculation;   /* id that the running clause records for; 0: none; or RAY_SPECULATION_NONE */
 	__u32 scratch_used;  /* bytes of alloca's area */
 	__u64 user_pc, user_sp, user_fp; /* at a uprobe: what the walker starts from; 0: take the task's */
 	__u64 kernel_pc;

@@ -62,9 +62,9 @@ static inline void kern_make_code(struct ray_piece *p, const char *function)
 	ray_piece_emit(p, RAY_INSN(BPF_JMP | BPF_JNE | BPF_K, BPF_REG_0, 0, 1, 0));
 	ray_piece_emit(p, RAY_EXIT_INSN);
 	ray_piece_emit(p, RAY_MOV_REG(BPF_REG_6, BPF_REG_0));
-	for (int i = 0; i < 4; i++)
-		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_2 + i, BPF_REG_6, (int16_t)(spills + 8 + 8 * i)));
-	ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_1, 0));
+	/* Those that only calculate know no slot: all of their arguments are given. */
+	for (int i = 0; i < 5; i++)
+		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1 + i, BPF_REG_6, (int16_t)(spills + 8 + 8 * i)));
 	ray_piece_call_runtime(p, function);
 	ray_piece_emit(p, RAY_STORE(BPF_DW, BPF_REG_6, BPF_REG_0, spills));
 	ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_0, 0));
@@ -162,8 +162,7 @@ static inline void kern_deinit(struct kern_run *k)
 	ray_trace_options_deinit(&k->trace.options);
 }
 
-/* Calls the loaded function with (slot 0, a, b, c, d). */
-static inline int64_t kern_call(struct kern_run *k, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+static inline int64_t kern_call_plain(struct kern_run *k, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts);
 	struct ray_slot *s = kern_slot(k);
@@ -173,10 +172,17 @@ static inline int64_t kern_call(struct kern_run *k, uint64_t a, uint64_t b, uint
 	s->spills[2] = b;
 	s->spills[3] = c;
 	s->spills[4] = d;
+	s->spills[5] = e;
 	s->fault = 0;
 	if (bpf_prog_test_run_opts(k->entry.fd, &opts))
 		return INT64_MIN;
 	return (int64_t)s->spills[0];
+}
+
+/* Calls the loaded function with (slot 0, a, b, c, d). */
+static inline int64_t kern_call(struct kern_run *k, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	return kern_call_plain(k, 0, a, b, c, d);
 }
 
 #endif
