@@ -8,8 +8,8 @@ static uint64_t access_size(const struct ray_place *p)
 	if (p->bit_width)
 		return p->bit_size;
 	if (t->kind == RAY_TYPE_STRING)
-		return p->variable && p->has_flag ? p->limit - p->offset : t->size;
-	return t->size;
+		return p->variable && p->has_flag ? p->limit - p->offset : ray_type_size(p->type);
+	return ray_type_size(p->type);
 }
 
 static bool is_by_reference(const struct ray_type *type)

@@ -30,10 +30,14 @@ static void gen_id(struct ray_gen *g, const struct ray_expr *e, unsigned d)
 	load_word(g, BPF_W, SLOT_AT(probe), d);
 }
 
+/* An enabled probe: the probe and the clause. */
 static void gen_epid(struct ray_gen *g, const struct ray_expr *e, unsigned d)
 {
 	(void)e;
-	ray_gen_set_u64(g, d, g->clause->index + 1);
+	ray_gen_emit(g, RAY_LOAD(BPF_W, R0, SLOT, SLOT_AT(probe)));
+	ray_gen_emit(g, RAY_ALU_IMM(BPF_LSH, R0, 32));
+	ray_gen_emit(g, RAY_ALU_IMM(BPF_OR, R0, g->clause->index + 1));
+	ray_gen_set(g, d, R0);
 }
 
 static void gen_zero(struct ray_gen *g, const struct ray_expr *e, unsigned d)

@@ -116,7 +116,7 @@ static void fetch_data(struct ray_gen *g, const struct ray_place *p, unsigned d)
 	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JEQ, ray_gen_get(g, d, R1), 0), null);
 	ray_gen_get_into(g, d, R3);
 	ray_piece_load_u64(g->c, R2, g->plan->value_at);
-	ray_piece_load_u64(g->c, R4, is_string ? p->variable->size : ray_type_resolve(p->type)->size);
+	ray_piece_load_u64(g->c, R4, is_string ? p->variable->size : ray_type_size(p->type));
 	ray_gen_call(g, is_string ? "ray_str_store" : "ray_copy");
 	ray_gen_check_fault(g);
 	ray_piece_place(g->c, null);

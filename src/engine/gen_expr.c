@@ -79,7 +79,7 @@ static void gen_step(struct ray_gen *g, const struct ray_expr *e, unsigned d)
 	const struct ray_type *type = ray_type_resolve(e->a->type);
 	bool is_post = e->op == RAY_OP_POST_INC || e->op == RAY_OP_POST_DEC;
 	bool is_down = e->op == RAY_OP_PRE_DEC || e->op == RAY_OP_POST_DEC;
-	uint64_t step = type->kind == RAY_TYPE_POINTER ? ray_type_resolve(type->target)->size : 1;
+	uint64_t step = type->kind == RAY_TYPE_POINTER ? ray_type_size(type->target) : 1;
 	struct ray_gen_operand by = { .is_constant = true, .constant = step ? step : 1 };
 	struct ray_place p;
 	unsigned next = ray_gen_place(g, e->a, d + 1, &p);
@@ -120,6 +120,14 @@ static void gen_unary(struct ray_gen *g, const struct ray_expr *e, unsigned d)
 	ray_gen_set(g, d, reg);
 }
 
+static void convert(struct ray_gen *g, unsigned d, const struct ray_type *type)
+{
+	uint8_t reg = ray_gen_get(g, d, R1);
+
+	ray_gen_normalise(g, reg, type);
+	ray_gen_set(g, d, reg);
+}
+
 static bool is_truth(enum ray_op op)
 {
 	return op >= RAY_OP_EQ && op <= RAY_OP_LOGIC_XOR;
@@ -143,12 +151,24 @@ static void gen_binary(struct ray_gen *g, const struct ray_expr *e, unsigned d)
 		ray_gen_expr(g, e->b, d + 1);
 	}
 	ray_gen_arith(g, e->op, type, d, b);
-	if (type != e->type) {
-		uint8_t reg = ray_gen_get(g, d, R1);
+	if (type != e->type)
+		convert(g, d, e->type);
+}
 
-		ray_gen_normalise(g, reg, e->type);
-		ray_gen_set(g, d, reg);
-	}
+/* a op= b: computed in the type that C's conversions give the two (b has been converted to it), then made a's again. */
+static void gen_compound(struct ray_gen *g, const struct ray_expr *e, const struct ray_place *p, unsigned d,
+			 unsigned next)
+{
+	bool is_own = e->op == RAY_OP_SHL || e->op == RAY_OP_SHR || ray_type_is_pointer(e->a->type);
+	const struct ray_type *type = is_own ? e->a->type : e->b->type;
+
+	ray_gen_place_load(g, p, next);
+	if (!is_own)
+		convert(g, next, type);
+	ray_gen_arith(g, e->op, type, next, (struct ray_gen_operand){ .d = d });
+	if (!is_own)
+		convert(g, next, e->a->type);
+	ray_gen_set(g, d, ray_gen_get(g, next, R1));
 }
 
 static void gen_assign(struct ray_gen *g, const struct ray_expr *e, unsigned d)
@@ -159,16 +179,9 @@ static void gen_assign(struct ray_gen *g, const struct ray_expr *e, unsigned d)
 	ray_gen_expr(g, e->b, d);
 	next = ray_gen_place(g, e->a, d + 1, &p);
 	if (e->op != RAY_OP_NONE) {
-		struct ray_gen_operand b = { .d = d };
-
-		ray_gen_place_load(g, &p, next);
-		ray_gen_arith(g, e->op, e->a->type, next, b);
-		ray_gen_set(g, d, ray_gen_get(g, next, R1));
+		gen_compound(g, e, &p, d, next);
 	} else if (!ray_type_is_by_reference(e->type)) {
-		uint8_t reg = ray_gen_get(g, d, R1);
-
-		ray_gen_normalise(g, reg, e->a->type);
-		ray_gen_set(g, d, reg);
+		convert(g, d, e->a->type);
 	}
 	ray_gen_place_store(g, &p, d, next);
 }

@@ -117,7 +117,7 @@ static void fault_index(struct ray_gen *g, unsigned d, uint64_t element)
 /* Position d holds bytes from the array's start. */
 static void check_index(struct ray_gen *g, const struct ray_type *array, unsigned d)
 {
-	uint64_t element = ray_type_resolve(array->target)->size;
+	uint64_t element = ray_type_size(array->target);
 	uint32_t fine = ray_piece_label(g->c);
 
 	if (!array->count || !element || (array->count - 1) * element > INT32_MAX)

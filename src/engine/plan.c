@@ -89,7 +89,7 @@ static void survey_expr(void *arg, const struct ray_expr *e)
 	size_t length = cut(plan, e->length);
 
 	if (e->kind == RAY_EXPR_ASSIGN && ray_type_is_by_reference(e->type))
-		grow(&plan->value_size, ray_round8(ray_type_resolve(e->type)->size));
+		grow(&plan->value_size, ray_round8(ray_type_size(e->type)));
 	if (e->kind == RAY_EXPR_VARIABLE && e->variable->scope == RAY_SCOPE_BUILTIN &&
 	    (e->variable->builtin == RAY_BUILTIN_STACKDEPTH || e->variable->builtin == RAY_BUILTIN_USTACKDEPTH))
 		grow(&plan->value_size, (uint64_t)plan->options->maxframes * 8);
@@ -152,7 +152,7 @@ static uint32_t value_size(const struct ray_plan *plan, const struct ray_type *t
 
 	if (!t)
 		return 8;
-	return t->kind == RAY_TYPE_STRING ? ray_plan_string_size(plan) : t->size ? t->size : 8;
+	return t->kind == RAY_TYPE_STRING ? ray_plan_string_size(plan) : ray_type_size(t) ? ray_type_size(t) : 8;
 }
 
 static void place(uint32_t *used, struct ray_variable_plan *v, uint32_t align)

@@ -87,7 +87,7 @@ void ray_plan_field(const struct ray_plan *plan, const struct ray_expr *e, struc
 		f->size = string_size(plan, e);
 	} else if (ray_type_is_by_reference(e->type) || (type->kind == RAY_TYPE_FLOAT && type->size > 8)) {
 		f->kind = RAY_VALUE_BYTES;
-		f->size = type->size;
+		f->size = ray_type_size(e->type);
 	} else if (type->kind == RAY_TYPE_FLOAT) {
 		f->kind = RAY_VALUE_FLOAT;
 	}
@@ -131,7 +131,7 @@ static void add_print(struct record *r, const struct ray_expr *e)
 	if (type->kind != RAY_TYPE_POINTER && !ray_type_is_by_reference(e->type))
 		return;
 	f = (struct ray_field){ .kind = RAY_VALUE_BYTES, .type = target, .expr = e };
-	f.size = ray_type_is_string(target) ? ray_plan_string_size(r->plan) : ray_type_resolve(target)->size;
+	f.size = ray_type_is_string(target) ? ray_plan_string_size(r->plan) : ray_type_size(target);
 	add(r, f);
 }
 
