@@ -89,10 +89,13 @@ enum ray_fetch_kind {
 	RAY_FETCH_MEM,	    /* user memory at reg + value + (index register << scale) */
 	RAY_FETCH_CONTEXT,  /* `size` bytes at offset `value` of the tracepoint's record */
 	RAY_FETCH_CONTEXT_ADDR, /* address of that place (char arrays); __data_loc: flags & 2 */
-	RAY_FETCH_RAW,	    /* raw tracepoint argument number `value` */
+	RAY_FETCH_RAW,	    /* argument number `value` of the raw tracepoint, or of the system call */
 	RAY_FETCH_RAW_FIELD,/* kernel memory at raw argument `reg` + value */
 	RAY_FETCH_TASK_FIELD,/* kernel memory at the current task + value */
 	RAY_FETCH_TASK,	    /* address of the current task */
+	RAY_FETCH_TID,	    /* of the current thread; equals TGID in the first thread of a process */
+	RAY_FETCH_TGID,
+	RAY_FETCH_EXIT,	    /* how a task ended (CLD_EXITED...), from its exit code: a RAW_FIELD */
 };
 
 struct ray_fetch {
@@ -305,7 +308,7 @@ struct ray_name_offsets {
 	X(STRSIZE) X(SLOT_MASK) /* offsets into the slot are and-ed with it */ X(SLOT_END) /* of what a script can reach */ X(SLOT_COUNT) \
 	X(BLOCK) /* largest copy at a masked offset */ X(WORK_AT) /* the runtime's own area */ X(SCRATCH_START) X(SCRATCH_SIZE) \
 	X(NSPEC) X(RING_WAKEUP) \
-	X(TASK_REAL_PARENT) X(TASK_TGID) X(TASK_PID) X(TASK_FILES) X(TASK_FS) X(TASK_MM) X(TASK_COMM) X(TASK_RUNTIME) \
+	X(TASK_REAL_PARENT) X(TASK_TGID) X(TASK_PID) X(TASK_FILES) X(TASK_FS) X(TASK_MM) X(TASK_COMM) X(TASK_EXIT_CODE) X(TASK_RUNTIME) \
 	X(MM_ARG_START) X(MM_ARG_END) X(MM_START_STACK) X(MM_XOL_AREA) X(XOL_VADDR) X(TASK_UTASK) X(UTASK_RETURNS) X(RETURN_ADDRESS) X(RETURN_NEXT) \
 	X(FILES_FDT) X(FDT_FD) X(FDT_MAX) X(FILE_PATH) X(FILE_FLAGS) X(FILE_POS) X(FILE_MODE) X(FILE_INODE) X(INODE_INO) \
 	X(PATH_DENTRY) X(PATH_MNT) X(FS_PWD) X(FS_ROOT) X(DENTRY_PARENT) X(DENTRY_NAME) X(DENTRY_INODE) X(DENTRY_SB) X(DENTRY_HASHED) \

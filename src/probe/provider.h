@@ -33,8 +33,8 @@ struct ray_provider {
 
 extern const struct ray_provider *const ray_providers[]; /* NULL-ended, in the order of -l */
 
-extern const struct ray_provider ray_provider_dtrace, ray_provider_profile, ray_provider_syscall, ray_provider_tracepoint, ray_provider_pid,
-	ray_provider_usdt;
+extern const struct ray_provider ray_provider_dtrace, ray_provider_profile, ray_provider_syscall, ray_provider_proc,
+	ray_provider_sched, ray_provider_tracepoint, ray_provider_pid, ray_provider_usdt;
 
 /* A probe about to be listed. */
 struct ray_probe_names {

@@ -6,6 +6,8 @@ const struct ray_provider *const ray_providers[] = {
 	&ray_provider_dtrace,
 	&ray_provider_profile,
 	&ray_provider_syscall,
+	&ray_provider_proc,
+	&ray_provider_sched,
 	&ray_provider_tracepoint,
 	&ray_provider_pid,
 	NULL,

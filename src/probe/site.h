@@ -34,6 +34,8 @@ struct ray_site {
 	/* It fires only if all of these hold. Sites that share a program have the same ones. */
 	const struct ray_condition *conditions;
 	size_t condition_count;
+	/* It is about another thread than the one that runs: pid and tid are those of the task in arg0. */
+	bool is_about_task;
 	union {
 		uint64_t period_ns;
 		uint32_t number; /* system call */

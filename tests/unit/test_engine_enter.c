@@ -11,9 +11,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -157,6 +160,11 @@ static void start(struct fixture *f)
 	for (size_t i = 0; i < f->t.entries.n; i++)
 		must(f, ray_entry_load(&f->t, f->t.entries.at[i]));
 	must(f, ray_entries_attach(&f->t));
+}
+
+static void on_signal(int number)
+{
+	(void)number;
 }
 
 static uint32_t fired(const struct fixture *f, size_t clause)
@@ -304,6 +312,120 @@ static void more_clauses_than_bits_make_more_programs(void **state)
 	teardown(f);
 }
 
+static void wait_for_child(pid_t pid)
+{
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void a_process_creates_starts_execs_and_exits(void **state)
+{
+	static const char *const names[] = { "create", "start",	     "exec",	  "exec-failure", "exec-success",
+					     "exit",   "lwp-create", "lwp-start", "lwp-exit" };
+	char *const nothing[] = { NULL };
+	struct fixture *f = setup();
+	pid_t pid;
+
+	(void)state;
+	for (size_t i = 0; i < RAY_COUNT(names); i++)
+		add(f, "proc", "", names[i], 0);
+	start(f);
+	f->t.state->activity = RAY_ACTIVE;
+	pid = fork();
+	if (!pid) {
+		execve("/does/not/exist", nothing, nothing);
+		_exit(3);
+	}
+	wait_for_child(pid);
+	f->t.state->activity = RAY_DRAINING;
+	/* Others on this machine fork too. */
+	assert_true(fired(f, 0) >= 1 && fired(f, 1) >= 1);
+	assert_true(fired(f, 2) >= 1 && fired(f, 3) >= 1);
+	assert_true(fired(f, 5) >= 1 && fired(f, 6) >= 1 && fired(f, 7) >= 1 && fired(f, 8) >= 1);
+	assert_true(fired(f, 6) >= fired(f, 0) && fired(f, 8) >= fired(f, 5));
+	teardown(f);
+}
+
+static void signals_are_sent_discarded_and_handled(void **state)
+{
+	struct fixture *f = setup();
+	int previous;
+
+	(void)state;
+	add(f, "proc", "", "signal-send", 0);
+	add(f, "proc", "", "signal-handle", 0);
+	start(f);
+	signal(SIGURG, on_signal);
+	f->t.state->activity = RAY_ACTIVE;
+	previous = fired(f, 0);
+	kill(getpid(), SIGURG);
+	f->t.state->activity = RAY_DRAINING;
+	assert_true((int)fired(f, 0) > previous);
+	assert_true(fired(f, 1) >= 1);
+	signal(SIGURG, SIG_DFL);
+	teardown(f);
+	f = setup();
+	add(f, "proc", "", "signal-discard", 0);
+	start(f);
+	signal(SIGURG, SIG_IGN);
+	f->t.state->activity = RAY_ACTIVE;
+	kill(getpid(), SIGURG);
+	f->t.state->activity = RAY_DRAINING;
+	assert_true(fired(f, 0) >= 1);
+	signal(SIGURG, SIG_DFL);
+	teardown(f);
+}
+
+static void threads_leave_and_get_a_cpu(void **state)
+{
+	static const char *const names[] = { "on-cpu", "off-cpu", "wakeup", "sleep", "preempt", "surrender" };
+	struct timespec nap = { 0, 1000000 };
+	struct fixture *f = setup();
+
+	(void)state;
+	for (size_t i = 0; i < RAY_COUNT(names); i++)
+		add(f, "sched", "", names[i], 0);
+	start(f);
+	f->t.state->activity = RAY_ACTIVE;
+	for (int i = 0; i < 20; i++) {
+		nanosleep(&nap, NULL);
+		sched_yield();
+	}
+	f->t.state->activity = RAY_DRAINING;
+	assert_true(fired(f, 0) >= 20 && fired(f, 1) >= 20 && fired(f, 2) >= 1 && fired(f, 3) >= 20);
+	assert_true(fired(f, 5) >= 20);
+	teardown(f);
+}
+
+static void a_tracepoint_gives_the_fields_of_its_record(void **state)
+{
+	struct ray_probe_spec spec = {
+		.provider = "", .module = "tracepoint", .function = "syscalls", .name = "sys_enter_dup3"
+	};
+	struct fixture *f = setup();
+	ray_probe_list list = { 0 };
+	struct ray_error *err = ray_catalogue_match(f->t.catalogue, &spec, &list);
+	bool found = !err && list.n == 1;
+
+	(void)state;
+	ray_error_free(err);
+	ray_vec_free(&list);
+	if (!found) {
+		teardown(f);
+		skip();
+	}
+	add(f, "tracepoint", "", "sys_enter_dup3", 0);
+	start(f);
+	f->t.state->activity = RAY_ACTIVE;
+	syscall(SYS_dup3, -11, -12, -13);
+	f->t.state->activity = RAY_DRAINING;
+	assert_true(fired(f, 0) >= 1);
+	assert_int_equal(seen(f, 0), SYS_dup3);
+	assert_int_equal((int)seen(f, 1), -11);
+	assert_int_equal((int)seen(f, 3), -13);
+	teardown(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -314,6 +436,10 @@ int main(void)
 		cmocka_unit_test(calls_are_told_apart_on_one_pair_of_tracepoints),
 		cmocka_unit_test(ticks_and_profiles_share_a_program_each),
 		cmocka_unit_test(more_clauses_than_bits_make_more_programs),
+		cmocka_unit_test(a_process_creates_starts_execs_and_exits),
+		cmocka_unit_test(signals_are_sent_discarded_and_handled),
+		cmocka_unit_test(threads_leave_and_get_a_cpu),
+		cmocka_unit_test(a_tracepoint_gives_the_fields_of_its_record),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
