@@ -49,9 +49,6 @@ static void gen_function(struct ray_gen *g)
 
 	ray_gen_emit(g, RAY_MOV_REG(CTX, R1));
 	ray_gen_emit(g, RAY_MOV_REG(SLOT, R2));
-	ray_gen_emit(g, RAY_STORE_IMM(BPF_W, SLOT, SLOT_AT(clause), g->clause->index));
-	if (size)
-		ray_gen_emit(g, RAY_STORE_IMM(BPF_W, SLOT, SLOT_AT(speculation), 0));
 	gen_body(g);
 	if (size) {
 		ray_gen_emit(g, RAY_MOV_IMM(R1, RAY_RECORD_DATA));

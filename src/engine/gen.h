@@ -66,6 +66,8 @@ void ray_gen_slot_pointer(struct ray_gen *g, uint8_t reg, uint32_t offset);
 void ray_gen_call(struct ray_gen *g, const char *function);
 /* To be called where the runtime may have stored a fault. */
 void ray_gen_check_fault(struct ray_gen *g);
+/* A fault if the address at the position is 0. */
+void ray_gen_check_null(struct ray_gen *g, unsigned d);
 /* A label to jump to for a fault of our own; R1 holds its value (address). */
 uint32_t ray_gen_fault_label(struct ray_gen *g, enum ray_fault kind);
 void ray_gen_faults_emit(struct ray_gen *g);
@@ -133,6 +135,8 @@ void ray_gen_uregs(struct ray_gen *g, const struct ray_expr *e, unsigned d);
 void ray_gen_subroutine(struct ray_gen *g, const struct ray_expr *e, unsigned d);
 
 /* ---- gen_field.c: values into records and keys ---- */
+/* Some values (stacks, execname) go straight to their place. */
+bool ray_gen_field_is_direct(const struct ray_field *f, const struct ray_expr *e);
 /* At position d; values that go straight to their place are not evaluated. */
 void ray_gen_field_evaluate(struct ray_gen *g, const struct ray_field *f, const struct ray_expr *e, unsigned d);
 /* The value (at position d, if it was evaluated) into the slot at offset. */

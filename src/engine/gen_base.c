@@ -133,6 +133,12 @@ void ray_gen_check_fault(struct ray_gen *g)
 	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JNE, R1, 0), ray_gen_fault_label(g, RAY_FAULT_NONE));
 }
 
+void ray_gen_check_null(struct ray_gen *g, unsigned d)
+{
+	ray_gen_get_into(g, d, R1);
+	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JEQ, R1, 0), ray_gen_fault_label(g, RAY_FAULT_BADADDR));
+}
+
 void ray_gen_faults_emit(struct ray_gen *g)
 {
 	for (size_t i = 0; i < g->faults.n; i++) {

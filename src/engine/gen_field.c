@@ -18,15 +18,14 @@ static bool is_stack(const struct ray_field *f)
 	return f->kind == RAY_VALUE_STACK || f->kind == RAY_VALUE_USTACK || f->kind == RAY_VALUE_JSTACK;
 }
 
-/* Some values go straight to their place. */
-static bool is_direct(const struct ray_field *f, const struct ray_expr *e)
+bool ray_gen_field_is_direct(const struct ray_field *f, const struct ray_expr *e)
 {
 	return is_probe_part(f) || is_stack(f) || (f->kind == RAY_VALUE_STRING && f->size == 16 && is_execname(e));
 }
 
 void ray_gen_field_evaluate(struct ray_gen *g, const struct ray_field *f, const struct ray_expr *e, unsigned d)
 {
-	if (!is_direct(f, e))
+	if (!ray_gen_field_is_direct(f, e))
 		ray_gen_expr(g, f->kind == RAY_VALUE_SYMBOL ? e->args[0] : e, d);
 }
 
@@ -70,7 +69,7 @@ static void store_string(struct ray_gen *g, const struct ray_field *f, const str
 	if (is_probe_part(f)) {
 		ray_gen_emit(g, RAY_LOAD(BPF_W, R1, SLOT, SLOT_AT(probe)));
 		ray_gen_slot_store(g, BPF_DW, offset, R1);
-	} else if (is_direct(f, e)) {
+	} else if (ray_gen_field_is_direct(f, e)) {
 		ray_gen_slot_pointer(g, R1, offset);
 		ray_gen_emit(g, RAY_MOV_IMM(R2, 16));
 		ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_get_current_comm));

@@ -398,6 +398,7 @@ static struct ray_error *lay_out(struct ray_plan *plan)
 	plan->strings_at = take(&end, plan->strings_size);
 	plan->temps_at = take(&end, (uint64_t)plan->temp_size * plan->temp_count);
 	plan->zeros_at = take(&end, plan->zeros_size);
+	end += RAY_SCRATCH_GUARD;
 	plan->scratch_at = take(&end, plan->scratch_size);
 	plan->slot_size = end;
 	if (end > SLOT_MAX)

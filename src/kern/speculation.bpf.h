@@ -42,7 +42,7 @@ RAY_RUNTIME __u64 ray_speculation(__u64 slot)
 	return 0;
 }
 
-/* From here on the clause records for this id; for one that is none what it records is dropped. */
+/* From here on the clause records for this id; for one that is none what it records is dropped, and the result is 0. */
 RAY_RUNTIME __u64 ray_speculate(__u64 slot, __u64 id)
 {
 	struct ray_slot *s = ray_slot_get(slot);
@@ -53,7 +53,7 @@ RAY_RUNTIME __u64 ray_speculate(__u64 slot, __u64 id)
 		return 0;
 	at = ray_spec_state(state, id);
 	s->speculation = at && *at == RAY_SPEC_ACTIVE ? id : RAY_SPECULATION_NONE;
-	return 0;
+	return s->speculation != RAY_SPECULATION_NONE;
 }
 
 static __always_inline __u64 ray_spec_end(__u64 slot, __u64 id, __u32 kind)
