@@ -10,15 +10,63 @@ static void print_attributes(FILE *out, const char *title, const struct ray_stab
 		s->name, s->data, s->dependency);
 }
 
+/* From the least stable to the most: what a script may rely on is as good as its worst part. */
+static int stability_rank(const char *name)
+{
+	static const char *const ranks[] = { "Internal", "Private",  "Obsolete", "External",
+					     "Unstable", "Evolving", "Stable",	 "Standard" };
+	size_t i;
+
+	for (i = 0; i < RAY_COUNT(ranks); i++)
+		if (!strcmp(ranks[i], name))
+			return (int)i;
+	return 0;
+}
+
+static int class_rank(const char *name)
+{
+	static const char *const ranks[] = { "Unknown", "CPU", "Platform", "Group", "ISA", "Common" };
+	size_t i;
+
+	for (i = 0; i < RAY_COUNT(ranks); i++)
+		if (!strcmp(ranks[i], name))
+			return (int)i;
+	return 0;
+}
+
+static void lower(struct ray_stability *least, const struct ray_stability *other)
+{
+	if (stability_rank(other->name) < stability_rank(least->name))
+		least->name = other->name;
+	if (stability_rank(other->data) < stability_rank(least->data))
+		least->data = other->data;
+	if (class_rank(other->dependency) < class_rank(least->dependency))
+		least->dependency = other->dependency;
+}
+
+/* A description is as stable as its least stable part that says something. */
+static struct ray_stability description_stability(const struct ray_probe *p)
+{
+	const char *const parts[] = { p->provider, p->module, p->function, p->name };
+	struct ray_stability least = p->owner->stability[0];
+	size_t i;
+
+	for (i = 1; i < RAY_COUNT(parts); i++)
+		if (*parts[i])
+			lower(&least, &p->owner->stability[i]);
+	return least;
+}
+
 static struct ray_error *print_details(struct ray_trace_call *t, struct ray_probe *probe)
 {
 	struct ray_probe_args args = { 0 };
 	struct ray_error *err = ray_probe_args(t->catalogue, probe, &args);
+	struct ray_stability description = description_stability(probe);
 	size_t i;
 
 	if (err)
 		return err;
-	print_attributes(t->out, "Probe Description Attributes", &probe->owner->stability[0]);
+	print_attributes(t->out, "Probe Description Attributes", &description);
 	print_attributes(t->out, "Argument Attributes", &probe->owner->stability[4]);
 	fprintf(t->out, "\n\tArgument Types\n");
 	for (i = 0; i < args.count; i++)
@@ -68,40 +116,6 @@ struct ray_error *ray_trace_list(struct ray_trace_call *t)
 			err = print_matches(t, &clause->specs[j]);
 	}
 	return err;
-}
-
-/* From the least stable to the most: what a script may rely on is as good as its worst part. */
-static int stability_rank(const char *name)
-{
-	static const char *const ranks[] = { "Internal", "Private",  "Obsolete", "External",
-					     "Unstable", "Evolving", "Stable",	 "Standard" };
-	size_t i;
-
-	for (i = 0; i < RAY_COUNT(ranks); i++)
-		if (!strcmp(ranks[i], name))
-			return (int)i;
-	return 0;
-}
-
-static int class_rank(const char *name)
-{
-	static const char *const ranks[] = { "Unknown", "CPU", "Platform", "Group", "ISA", "Common" };
-	size_t i;
-
-	for (i = 0; i < RAY_COUNT(ranks); i++)
-		if (!strcmp(ranks[i], name))
-			return (int)i;
-	return 0;
-}
-
-static void lower(struct ray_stability *least, const struct ray_stability *other)
-{
-	if (stability_rank(other->name) < stability_rank(least->name))
-		least->name = other->name;
-	if (stability_rank(other->data) < stability_rank(least->data))
-		least->data = other->data;
-	if (class_rank(other->dependency) < class_rank(least->dependency))
-		least->dependency = other->dependency;
 }
 
 void ray_trace_stability(struct ray_trace_call *t, const struct ray_trace_given *g)
