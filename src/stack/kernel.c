@@ -53,7 +53,7 @@ static bool parse_line(char *line, struct entry *ret)
 	if (!tab)
 		return true;
 	*tab = '\0';
-	if (tab[1] == '[' && strchr(tab, ']')) {
+	if (tab[1] == '[' && strchr(tab + 1, ']')) {
 		*strchr(tab + 1, ']') = '\0';
 		ret->module = tab + 2;
 	}
