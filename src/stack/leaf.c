@@ -183,8 +183,10 @@ static void inspect_builtin(struct ray_js *js, const struct ray_raw_frame *f, co
 		return;
 	if (find_return_address(js, f, frame, ret))
 		return;
-	if (frame->bytecode_array && is_handler(js, f->pc))
-		ret->bytecode_offset = offset_in_registers(js, frame, regs);
+	if (!frame->bytecode_array || !is_handler(js, f->pc))
+		return;
+	ret->bytecode_offset = offset_in_registers(js, frame, regs);
+	ret->stale = !(regs->valid & 1u << REG_R12);
 }
 
 void ray_leaf_inspect(struct ray_js *js, const struct ray_raw_frame *f, const struct ray_unwind_regs *regs,

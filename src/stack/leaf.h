@@ -17,6 +17,7 @@ struct ray_leaf {
 	bool entering;		 /* in the prologue: it has no frame yet */
 	uint64_t entered;	 /* entering: the JSFunction that is called; 0 if not known */
 	int32_t bytecode_offset; /* in an interpreted frame, from the registers; -1 when not there */
+	bool stale;		 /* it should be there, but those registers are not known: the frame's own is old */
 };
 
 void ray_leaf_inspect(struct ray_js *js, const struct ray_raw_frame *f, const struct ray_unwind_regs *regs,

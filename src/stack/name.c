@@ -239,6 +239,8 @@ static bool push_function(struct namer *n, const struct ray_raw_frame *raw, cons
 	ray_v8_frame_places(v8, v, raw->at, raw->region == RAY_WALK_JIT, raw->leaf_offset, &code);
 	if (raw->entering)
 		set_entry(n, &code);
+	if (raw->stale_offset)
+		code.places[0].position = -1;
 	set_own_builtin(n, builtin, &code);
 	/* Builtins that were copied next to the JIT's code look generated but are no Code. */
 	if (raw->region == RAY_WALK_JIT && code.tier == RAY_TIER_NONE && v->bytecode_offset >= 0)

@@ -155,6 +155,7 @@ static bool step_v8(struct walker *w, struct ray_raw_frame *f)
 	else
 		ray_leaf_inspect_caller(w->js, f, &leaf);
 	f->leaf_offset = leaf.bytecode_offset;
+	f->stale_offset = leaf.stale;
 	if (!leaf.frameless)
 		return step_by_frame_pointer(w);
 	f->frameless = true;
@@ -203,6 +204,9 @@ static bool step(struct walker *w)
 		region = RAY_WALK_JIT;
 	if (region == RAY_WALK_NOWHERE && w->walk->frames.n)
 		return stop(w, RAY_WALK_BROKEN);
+	/* V8's code keeps to frame pointers: what it has in hand is the first link above sp. */
+	if (region == RAY_WALK_BUILTIN || region == RAY_WALK_JIT)
+		find_frame_pointer(w);
 	f = add_frame(w, at, region);
 	if (!f)
 		return stop(w, RAY_WALK_TRUNCATED);

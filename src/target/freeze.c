@@ -210,8 +210,20 @@ static bool try_running(struct freeze *f, struct ray_thread *thread)
 	return ray_pins_add_range(f->t->pins, thread->registers.rsp, stack, size);
 }
 
+/* By a signal: nothing runs that could be paused. */
+static bool is_stopped_already(const struct ray_target *t)
+{
+	for (size_t i = 0; i < t->threads.n; i++)
+		if (t->threads.at[i].state != 'T')
+			return false;
+	return t->threads.n > 0;
+}
+
 static struct ray_error *freeze_nonblocking(struct freeze *f)
 {
+	/* What the kernel shows of a thread that sleeps outside of a system call is too little to walk its stack by. */
+	if (is_stopped_already(f->t))
+		return freeze_stopped(f);
 	for (size_t i = 0; i < f->t->threads.n; i++) {
 		struct ray_thread *thread = &f->t->threads.at[i];
 		int tries = TRIES;

@@ -20,23 +20,29 @@ enum {
 	PERIOD_NS = 500 * 1000,
 };
 
-#define USER_REGISTERS                                                                         \
-	((1ull << PERF_REG_X86_BP) | (1ull << PERF_REG_X86_SP) | (1ull << PERF_REG_X86_IP) |   \
-	 (1ull << PERF_REG_X86_BX) | (1ull << PERF_REG_X86_R12) | (1ull << PERF_REG_X86_R13) | \
-	 (1ull << PERF_REG_X86_R14) | (1ull << PERF_REG_X86_R15))
+/* What callees keep, and where V8 has the function that is being called (rdi) and the bytecode offset (r9). */
+#define USER_REGISTERS                                                                          \
+	((1ull << PERF_REG_X86_BX) | (1ull << PERF_REG_X86_DI) | (1ull << PERF_REG_X86_BP) |    \
+	 (1ull << PERF_REG_X86_SP) | (1ull << PERF_REG_X86_IP) | (1ull << PERF_REG_X86_R9) |    \
+	 (1ull << PERF_REG_X86_R12) | (1ull << PERF_REG_X86_R13) | (1ull << PERF_REG_X86_R14) | \
+	 (1ull << PERF_REG_X86_R15))
+
+enum { REGISTERS = 10 };
 
 /* In the order of the bits above, which is the order in the sample. */
-static void set_registers(const uint64_t *v, struct user_regs_struct *regs)
+static void set_registers(const uint64_t v[REGISTERS], struct user_regs_struct *regs)
 {
 	memset(regs, 0, sizeof(*regs));
 	regs->rbx = v[0];
-	regs->rbp = v[1];
-	regs->rsp = v[2];
-	regs->rip = v[3];
-	regs->r12 = v[4];
-	regs->r13 = v[5];
-	regs->r14 = v[6];
-	regs->r15 = v[7];
+	regs->rdi = v[1];
+	regs->rbp = v[2];
+	regs->rsp = v[3];
+	regs->rip = v[4];
+	regs->r9 = v[5];
+	regs->r12 = v[6];
+	regs->r13 = v[7];
+	regs->r14 = v[8];
+	regs->r15 = v[9];
 }
 
 static int open_event(int tid)
@@ -71,19 +77,19 @@ static bool take_sample(const unsigned char *data, uint64_t head, struct user_re
 		if (h->size < sizeof(*h) || at + h->size > head)
 			return false;
 		at += h->size;
-		/* abi, 8 registers, stack size, the stack, how much of it is real */
+		/* abi, registers, stack size, the stack, how much of it is real */
 		if (h->type != PERF_RECORD_SAMPLE || words[0] != PERF_SAMPLE_REGS_ABI_64)
 			continue;
-		dumped = words[9];
-		if (!dumped || dumped > STACK_BYTES || h->size < sizeof(*h) + 11 * 8 + dumped)
+		dumped = words[1 + REGISTERS];
+		if (!dumped || dumped > STACK_BYTES || h->size < sizeof(*h) + (3 + REGISTERS) * 8 + dumped)
 			continue;
-		kept = words[10 + dumped / 8];
+		kept = words[2 + REGISTERS + dumped / 8];
 		if (kept > dumped)
 			continue;
 		*stack_ret = malloc(kept + 1);
 		if (!*stack_ret)
 			return false;
-		memcpy(*stack_ret, words + 10, kept);
+		memcpy(*stack_ret, words + 2 + REGISTERS, kept);
 		*size_ret = kept;
 		set_registers(words + 1, regs);
 		return true;

@@ -116,9 +116,11 @@ for (const [name, args] of Object.entries(tracers))
 test('a stopped target stays stopped', async (t) => {
 	const target = await busy(t);
 	target.child.kill('SIGSTOP');
-	while (status(target.pid, 'State') !== 'T') await sleep(5);
+	while (fs.readdirSync(`/proc/${target.pid}/task`).some((tid) => status(tid, 'State') !== 'T')) await sleep(5);
 	const main = await checkBusy(target);
 	assert.equal(main.state, 'T');
+	// There is nothing to pause, so nothing need be missing.
+	assert.deepEqual((await checkBusy(target, ['--nonblocking'])).frames, main.frames);
 	await sleep(30);
 	assert.equal(status(target.pid, 'State'), 'T');
 	assert.equal(status(target.pid, 'TracerPid'), '0');
