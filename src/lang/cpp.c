@@ -13,67 +13,37 @@
 
 enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
 
-struct words {
-	RAY_VEC(char *) list;
+/* What a script may ask for: the system, the machine, and that it is D. */
+static const char *const defaults[] = {
+	"-D__linux", "-D__Linux", "-D__unix", "-D__SVR4", "-D__SUNW_D=1", "-D__SUNW_D_64", "-D__SUNW_D_VERSION=0x02000000",
+	"-U__GNUC__",
+#if defined(__x86_64__)
+	"-D__amd64",
+#endif
 };
 
-static void free_words(struct words *w)
+typedef RAY_VEC(const char *) argument_list;
+
+static bool fill(argument_list *list, const char *command, const char *const *arguments)
 {
-	for (size_t i = 0; i < w->list.n; i++)
-		free(w->list.at[i]);
-	ray_vec_free(&w->list);
+	const char *slash = strrchr(command, '/');
+	bool is_ok = ray_vec_push(list, slash ? slash + 1 : command);
+
+	for (size_t i = 0; is_ok && i < RAY_COUNT(defaults); i++)
+		is_ok = ray_vec_push(list, defaults[i]);
+	for (; is_ok && arguments && *arguments; arguments++)
+		is_ok = ray_vec_push(list, *arguments);
+	return is_ok && ray_vec_push(list, "/dev/stdin") && ray_vec_push(list, NULL);
 }
 
-/* The next word into out; returns what is behind it. */
-static const char *read_word(const char *p, struct ray_text *out)
-{
-	char quote = 0;
-
-	for (; *p && (quote || !strchr(" \t\n", *p)); p++) {
-		if (quote != '\'' && *p == '\\' && p[1])
-			ray_text_add_bytes(out, ++p, 1);
-		else if (!quote && (*p == '\'' || *p == '"'))
-			quote = *p;
-		else if (*p == quote)
-			quote = 0;
-		else
-			ray_text_add_bytes(out, p, 1);
-	}
-	return p;
-}
-
-static bool split(const char *command, struct words *w)
-{
-	for (;;) {
-		ray_auto_text word = { 0 };
-		char *copy;
-
-		command += strspn(command, " \t\n");
-		if (!*command)
-			break;
-		command = read_word(command, &word);
-		copy = word.failed ? NULL : strdup(ray_text_get(&word));
-		if (!copy || !ray_vec_push(&w->list, copy)) {
-			free(copy);
-			return false;
-		}
-	}
-	char *file = strdup("/dev/stdin");
-	if (!file || !ray_vec_push(&w->list, file)) {
-		free(file);
-		return false;
-	}
-	return ray_vec_push(&w->list, NULL);
-}
-
-static _Noreturn void run_child(char **argv, int in, int out)
+static _Noreturn void run_child(const char *command, const char **argv, int in, int out)
 {
 	signal(SIGPIPE, SIG_DFL);
 	if (dup2(in, 0) < 0 || dup2(out, 1) < 0)
 		_exit(NOT_EXECUTABLE);
 	close(in);
 	close(out);
-	execvp(argv[0], argv);
+	execvp(command, (char *const *)argv);
 	_exit(errno == ENOENT ? NOT_FOUND : NOT_EXECUTABLE);
 }
 
@@ -134,7 +104,8 @@ static struct ray_error *wait_for(pid_t pid)
 	}
 }
 
-static struct ray_error *run(char **argv, const char *text, size_t length, struct ray_text *out)
+static struct ray_error *run(const char *command, const char **argv, const char *text, size_t length,
+			     struct ray_text *out)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
 	int in_pipe[2], out_pipe[2];
@@ -151,7 +122,7 @@ static struct ray_error *run(char **argv, const char *text, size_t length, struc
 	sigaction(SIGPIPE, &ignore, &old);
 	pid = fork();
 	if (!pid)
-		run_child(argv, in_pipe[0], out_pipe[1]);
+		run_child(command, argv, in_pipe[0], out_pipe[1]);
 	close(in_pipe[0]);
 	close(out_pipe[1]);
 	if (pid < 0)
@@ -163,9 +134,10 @@ static struct ray_error *run(char **argv, const char *text, size_t length, struc
 	return pid < 0 ? ray_error_new(RAY_FAILED, "Failed to fork preprocessor") : wait_for(pid);
 }
 
-struct ray_error *ray_cpp_run(const char *command, const char *text, size_t length, struct ray_text *out)
+struct ray_error *ray_cpp_run(const char *command, const char *const *arguments, const char *text, size_t length,
+			      struct ray_text *out)
 {
-	struct words words = { 0 };
+	argument_list list = { 0 };
 	struct ray_error *err;
 
 	/* The preprocessor would stumble over #!; the line's end stays. */
@@ -175,12 +147,7 @@ struct ray_error *ray_cpp_run(const char *command, const char *text, size_t leng
 		length = newline ? length - (size_t)(newline - text) : 0;
 		text = newline;
 	}
-	if (!split(command, &words))
-		err = &ray_enomem;
-	else if (words.list.n < 3)
-		err = ray_error_new(RAY_FAILED, "Preprocessor not found");
-	else
-		err = run(words.list.at, text, length, out);
-	free_words(&words);
+	err = fill(&list, command, arguments) ? run(command, list.at, text, length, out) : &ray_enomem;
+	ray_vec_free(&list);
 	return !err && out->failed ? &ray_enomem : err;
 }

@@ -6,8 +6,9 @@
 #include "base/error.h"
 #include "base/text.h"
 
-/* Runs command (words as the shell would split them: quotes and backslashes, nothing else) with "/dev/stdin" as its last
- * argument and text as that. Line numbers stay what they were. Its own messages go to standard error. */
-RAY_MUST_USE struct ray_error *ray_cpp_run(const char *command, const char *text, size_t length, struct ray_text *out);
+/* Runs command with arguments (NULL-ended, or NULL) and text as its input. Line numbers stay what they were: the output speaks
+ * of "/dev/stdin". Its own messages go to standard error. */
+RAY_MUST_USE struct ray_error *ray_cpp_run(const char *command, const char *const *arguments, const char *text,
+					   size_t length, struct ray_text *out);
 
 #endif

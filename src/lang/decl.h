@@ -93,6 +93,8 @@ bool ray_decl_prototype(struct ray_parser *p, const struct ray_derivation *list,
 
 /* decl_struct.c, decl_enum.c: from behind the opening brace to the closing one, which has not been passed yet. */
 bool ray_decl_struct_body(struct ray_parser *p, struct ray_decl *d);
+/* Fails: a type is not complete where it must be. */
+bool ray_decl_fail_incomplete(struct ray_parser *p, const struct ray_type *type, const char *name);
 bool ray_decl_enum_body(struct ray_parser *p, struct ray_decl *d);
 bool ray_enum_body_find(const struct ray_enum_body *body, const char *name, int64_t *ret);
 

@@ -3,6 +3,13 @@
 
 #include <string.h>
 
+/* A struct or union whose members are being read. */
+struct ray_open_tag {
+	const struct ray_open_tag *outer;
+	enum ray_type_kind kind;
+	const char *name;
+};
+
 struct body {
 	bool is_union;
 	RAY_VEC(struct ray_member) members;
@@ -14,6 +21,20 @@ struct body {
 static bool is_incomplete(const struct ray_type *r)
 {
 	return r->kind == RAY_TYPE_FORWARD || ((r->kind == RAY_TYPE_STRUCT || r->kind == RAY_TYPE_UNION) && !r->size);
+}
+
+/* The reference calls everything a struct that was only named; what is being read it knows better. */
+bool ray_decl_fail_incomplete(struct ray_parser *p, const struct ray_type *type, const char *name)
+{
+	const struct ray_type *r = ray_type_resolve(type);
+	bool is_open = r->kind != RAY_TYPE_FORWARD;
+
+	for (const struct ray_open_tag *t = p->open_tags; t && !is_open; t = t->outer)
+		is_open = t->name && t->kind == r->forward_kind && !strcmp(t->name, r->name);
+	if (is_open || type != r)
+		return ray_parse_fail(p, "D_DECL_INCOMPLETE", "incomplete struct/union/enum %s: %s",
+				      ray_decl_print(p, type), name);
+	return ray_parse_fail(p, "D_DECL_INCOMPLETE", "incomplete struct/union/enum struct %s: %s", r->name, name);
 }
 
 static uint64_t align_up(uint64_t value, uint64_t align)
@@ -101,8 +122,7 @@ static bool finish_member(struct ray_parser *p, struct body *b, struct ray_decl 
 	if (r->kind == RAY_TYPE_DYNAMIC)
 		return ray_parse_fail(p, "D_DECL_DYNOBJ", "cannot have dynamic member: %s", name);
 	if (is_incomplete(r))
-		return ray_parse_fail(p, "D_DECL_INCOMPLETE", "incomplete struct/union/enum %s: %s",
-				      ray_decl_print(p, type), name);
+		return ray_decl_fail_incomplete(p, type, name);
 	if (!r->size && !(r->flags & RAY_TYPE_FLEXIBLE))
 		return ray_parse_fail(p, "D_DECL_VOIDOBJ", "cannot have void member: %s", name);
 	return size ? add_bit_field(p, b, d, type, size) : add_member(p, b, d->ident, type, 0);
@@ -203,15 +223,18 @@ bool ray_decl_struct_body(struct ray_parser *p, struct ray_decl *d)
 	struct ray_type *type = ray_arena_alloc(p->program->arena, sizeof(*type));
 	struct ray_decl_state state = ray_decl_push(p);
 	struct body body = { .is_union = d->tag_kind == RAY_TYPE_UNION, .names.arena = p->program->arena };
+	struct ray_open_tag tag = { .outer = p->open_tags, .kind = d->tag_kind, .name = d->name };
 	bool is_ok = type || ray_lex_no_memory(&p->lex);
 
-	is_ok = is_ok && ray_parse_enter(p) && (!d->name || declare_tag(p, d));
+	p->open_tags = &tag;
+	is_ok = ray_parse_enter(p) && is_ok && (!d->name || declare_tag(p, d));
 	p->lex.in_array_bounds = false;
 	if (is_ok) {
 		type->kind = d->tag_kind;
 		type->name = d->name;
 		is_ok = ray_parse_advance(p) && parse_members(p, &body, type);
 	}
+	p->open_tags = tag.outer;
 	ray_vec_free(&body.members);
 	ray_parse_leave(p);
 	ray_decl_pop(p, state);

@@ -41,6 +41,31 @@ static const char *builtin_kind(const char *name)
 	return !strcmp(name, "self") || !strcmp(name, "this") ? "pointer" : NULL;
 }
 
+/* What D 1.0 did not have: a script that asks for an older D may use these names itself. */
+static bool is_newer_than(const char *name, unsigned int version)
+{
+	static const struct {
+		unsigned int version;
+		const char *names;
+	} newer[] = {
+		{ 0x10100, " freopen index rindex strchr strrchr strstr strtok substr " },
+		{ 0x10200, " func mod setopt sym uaddr ucaller ufunc umod ustackdepth usym " },
+		{ 0x10300, " htonl htonll htons ntohl ntohll ntohs " },
+		{ 0x10500, " inet_ntoa inet_ntoa6 inet_ntop link_ntop " },
+		{ 0x10600, " stddev " },
+		{ 0x10604, " llquantize pcap " },
+		{ 0x20000, " print json strip tolower toupper " },
+	};
+	char spaced[64];
+
+	snprintf(spaced, sizeof(spaced), " %s ", name);
+	for (size_t i = 0; version && i < RAY_COUNT(newer); i++) {
+		if (newer[i].version > version && strstr(newer[i].names, spaced))
+			return true;
+	}
+	return false;
+}
+
 bool ray_decl_is_global(const struct ray_parser *p, const char *name, const char **kind_ret)
 {
 	const struct ray_variable *v = ray_names_find(&p->program->declared->globals, name);
@@ -175,8 +200,7 @@ static bool check_object(struct ray_parser *p, const struct ray_decl *d, const s
 	if (r->kind == RAY_TYPE_VOID)
 		return ray_parse_fail(p, "D_DECL_VOIDOBJ", "cannot have void object: %s", d->ident);
 	if (r->kind == RAY_TYPE_FORWARD || (is_struct && !r->size))
-		return ray_parse_fail(p, "D_DECL_INCOMPLETE", "incomplete struct/union/enum %s: %s",
-				      ray_decl_print(p, type), d->ident);
+		return ray_decl_fail_incomplete(p, type, d->ident);
 	if (r->kind == RAY_TYPE_DYNAMIC)
 		return ray_parse_fail(p, "D_DECL_DYNOBJ", "cannot declare array of associative arrays");
 	return true;
@@ -206,7 +230,8 @@ static bool check_name(struct ray_parser *p, const struct ray_decl *d, const str
 	if (d->derivations && d->derivations->kind == RAY_DERIVE_ARRAY && !d->derivations->has_count)
 		return ray_parse_fail(p, "D_DECL_ARRNULL",
 				      "array declaration requires array dimension or tuple signature: %s", d->ident);
-	if (!*old && names == &p->program->declared->globals && builtin_kind(d->ident))
+	if (!*old && names == &p->program->declared->globals && builtin_kind(d->ident) &&
+	    !is_newer_than(d->ident, p->version))
 		return ray_parse_fail(p, "D_DECL_IDRED", "built-in identifier redeclared: %s", d->ident);
 	if (ray_type_defined(p->program->types, RAY_TYPE_TYPEDEF, d->ident))
 		return ray_parse_fail(p, "D_DECL_IDRED", "typedef identifier redeclared: %s", d->ident);

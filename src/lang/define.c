@@ -71,8 +71,7 @@ static bool check_inline(struct ray_parser *p, struct ray_decl *d, const struct 
 	if (r->kind == RAY_TYPE_VOID)
 		return ray_parse_fail(p, "D_DECL_VOIDOBJ", "cannot declare void inline: %s", d->ident);
 	if (r->kind == RAY_TYPE_FORWARD)
-		return ray_parse_fail(p, "D_DECL_INCOMPLETE", "incomplete struct/union/enum %s: %s",
-				      ray_decl_print(p, *type), d->ident);
+		return ray_decl_fail_incomplete(p, *type, d->ident);
 	return true;
 }
 

@@ -184,6 +184,7 @@ static bool lex_slash(struct ray_lexer *l, struct ray_token *t)
 	take(l, t, '/', 1);
 	while (next < l->end && is_blank(*next))
 		next++;
+	l->has_looked_at_end = next == l->end;
 	if (next == l->at)
 		t->near_length = strcspn(t->near, "\n");
 	bool is_comment = l->braces > 0 && next[0] == '/' && (next[1] == '*' || next[1] == '/');
@@ -310,7 +311,7 @@ bool ray_lex_next(struct ray_lexer *l, struct ray_token *t)
 	t->where = ray_lex_where(l, l->at);
 	t->near = l->at;
 	if (l->at >= l->end)
-		return true;
+		return !l->has_looked_at_end || fail_here(l, "syntax error near end-of-input");
 	bool is_read = l->mode == RAY_LEX_PROBES ? lex_probe_token(l, t) : lex_expression_token(l, t);
 	if (!is_read)
 		t->kind = RAY_TOKEN_END;

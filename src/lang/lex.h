@@ -45,6 +45,7 @@ struct ray_lexer {
 	int parens, brackets, braces;
 	bool after_tag_keyword;	   /* struct, union, enum: a tag follows */
 	bool after_member_operator; /* . or ->: a name follows, even if it is a keyword */
+	bool has_looked_at_end;	    /* looking ahead found the text's end: no token of its own any more */
 	struct ray_names variables; /* names that were used as variables, it seems */
 	struct ray_error *error;
 };

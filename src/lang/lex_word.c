@@ -86,6 +86,7 @@ bool ray_lex_name(struct ray_lexer *l, struct ray_token *t, const char *name, co
 		return true;
 	while (next < l->end && *next && strchr("\f\n\r\t\v ", *next))
 		next++;
+	l->has_looked_at_end = next == l->end;
 	quote_rest_of_line(t, end, next);
 	if (looks_like_variable(l, next))
 		return l->is_typedef || ray_names_put(&l->variables, name, l) || ray_lex_no_memory(l);

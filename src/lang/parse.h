@@ -26,6 +26,7 @@ struct ray_pending_pragma {
 };
 
 struct ray_enum_body; /* decl_enum.c */
+struct ray_open_tag;  /* decl_struct.c */
 
 struct ray_parser {
 	struct ray_lexer lex;
@@ -40,6 +41,8 @@ struct ray_parser {
 	bool is_unary; /* the expression just parsed could be assigned to, as far as grammar goes */
 	unsigned int depth;
 	struct ray_enum_body *enum_body; /* the one that is being read */
+	const struct ray_open_tag *open_tags;
+	unsigned int version; /* of D, as #pragma D option version asks: 0x10200 is 1.2; 0: all there is */
 	struct ray_pending_pragma *pending; /* pragmas of names that are not declared yet */
 };
 

@@ -212,8 +212,12 @@ static bool run_ident(struct ray_parser *p, const struct arguments *a)
 }
 
 /* Some options change how the rest of this text is read. */
-static void take_option(struct ray_parser *p, const char *name)
+static void take_option(struct ray_parser *p, const char *name, const char *value)
 {
+	unsigned int major, minor = 0, micro = 0;
+
+	if (!strcmp(name, "version") && value && sscanf(value, "%3u.%3u.%3u", &major, &minor, &micro) > 0)
+		p->version = major << 16 | minor << 8 | micro;
 	if (!strcmp(name, "defaultargs"))
 		p->macros.default_arguments = true;
 	else if (!strcmp(name, "argref"))
@@ -244,7 +248,7 @@ static bool run_option(struct ray_parser *p, const struct arguments *a)
 		option.value = equals + 1;
 	}
 	option.name = name;
-	take_option(p, name);
+	take_option(p, name, option.value);
 	return ray_vec_push(&p->program->options, option) || ray_lex_no_memory(&p->lex);
 }
 
