@@ -28,6 +28,7 @@ void ray_slot_shape(const struct ray_plan *plan, struct ray_slot_shape *ret)
 	ret->mask--;
 	ret->block = largest(string, plan->locals_size);
 	ret->block = largest(ret->block, plan->key_size);
+	ret->block = largest(ret->block, plan->value_size);
 	ret->block = largest(ret->block, plan->record_size);
 	ret->block = largest(ret->block, plan->value_size);
 	ret->block = round_up(largest(ret->block, plan->scratch_size), 8);

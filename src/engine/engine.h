@@ -32,7 +32,7 @@ RAY_MUST_USE struct ray_error *ray_trace_create(struct ray_program *program, str
 void ray_trace_free(struct ray_trace *trace);
 RAY_DEFINE_AUTO(ray_trace, ray_trace_free)
 
-void ray_trace_print_code(const struct ray_trace *trace, FILE *out); /* -S */
+void ray_trace_print_code(struct ray_trace *trace, FILE *out); /* -S */
 RAY_MUST_USE struct ray_error *ray_trace_start(struct ray_trace *trace);
 
 enum ray_trace_status { RAY_TRACE_GOES_ON, RAY_TRACE_DONE /* exit() was called */ };
