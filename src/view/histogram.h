@@ -17,9 +17,9 @@ struct ray_histogram {
 	enum ray_histogram_kind kind;
 	const int64_t *bins; /* may be negative: an increment may */
 	size_t count;
-	int64_t low, high, step;	     /* LINEAR: the first and the last bin are below and above */
+	int64_t low, high, step;		      /* LINEAR: the first and the last bin are below and above */
 	int64_t factor, low_power, high_power, steps; /* LOG_LINEAR: below, ranges down, around 0, ranges up, above */
-	uint64_t normal;		     /* counts are divided by it; not 0 */
+	uint64_t normal;			      /* counts are divided by it; not 0 */
 };
 
 /* How many bins its parameters ask for; 0 if they make no sense. */

@@ -1,0 +1,198 @@
+/* consume.h - what the files of the consumer share; for consume.c, actions.c, ring.c, print*.c, aggregate*.c, speculate.c and drops.c.
+ * SPDX-License-Identifier: MIT
+ *
+ *   consume.c          takes records, prints heads and faults
+ *   actions.c          what statements ask of user space
+ *   ring.c             the ring buffer, mapped
+ *   print.c            values out of records and keys; the layouts of trace() and of tuples
+ *   print_type.c       print(): a typed value as C would write it
+ *   aggregate.c        snapshots, merging, clear and trunc
+ *   aggregate_sort.c   in which order
+ *   aggregate_print.c  printa() and the dump at the end
+ *   speculate.c, drops.c */
+#ifndef RAY_ENGINE_CONSUME_H
+#define RAY_ENGINE_CONSUME_H
+
+#include <stdio.h>
+
+#include "base/text.h"
+#include "engine/internal.h"
+
+/* ---- ring.c ---- */
+
+struct ray_ring {
+	volatile unsigned long *taken, *given; /* positions: ours to write, the kernel's */
+	const char *data;
+	size_t size, page;
+};
+
+/* A record is valid until the next call. */
+typedef struct ray_error *ray_ring_fn(void *arg, const void *record, size_t size);
+RAY_MUST_USE struct ray_error *ray_ring_open(int fd, size_t size, struct ray_ring *ret);
+void ray_ring_close(struct ray_ring *r);
+/* All that is there now, and what comes meanwhile up to as much again; an error of fn ends it. */
+RAY_MUST_USE struct ray_error *ray_ring_take(struct ray_ring *r, ray_ring_fn *fn, void *arg);
+
+/* ---- aggregate.c ---- */
+
+/* One key as it is in the kernel. */
+struct ray_agg_raw {
+	uint64_t hash;
+	uint8_t *key;
+	int64_t *words;	   /* lanes * words: since the last clear() */
+	int64_t *baseline; /* likewise: what was there at the last clear(); NULL: nothing */
+	uint32_t group;
+	bool is_seen; /* by this snapshot; min and max: holds a value */
+};
+
+/* Keys that read the same. */
+struct ray_agg_group {
+	uint64_t hash;
+	const uint8_t *key; /* of the first of them */
+	char **texts;	    /* by field: names of stacks, symbols, probes; NULL elsewhere */
+	int64_t *words;	    /* lanes * words */
+	/* For sorting: */
+	const struct ray_agg *agg;
+	long double weight;
+	int64_t at_zero;
+	bool is_removed;
+};
+
+struct ray_agg {
+	const struct ray_agg_plan *plan;
+	int fd;
+	uint32_t lanes; /* 1, or one per CPU with aggpercpu */
+	bool has_texts; /* some field must be read before keys can be compared */
+	bool is_printed;
+	int64_t normal;
+	uint64_t snapshot; /* consumer's round it was taken in */
+	uint64_t taken_ns;
+	RAY_VEC(struct ray_agg_raw) raw;
+	RAY_VEC(struct ray_agg_group) groups;
+	uint32_t *raw_table, *group_table; /* number + 1; 0: empty. Sizes are powers of two */
+	size_t raw_room, group_room;
+};
+
+RAY_MUST_USE struct ray_error *ray_aggs_create(struct ray_consumer *c);
+void ray_aggs_free(struct ray_consumer *c);
+RAY_MUST_USE struct ray_error *ray_agg_snapshot(struct ray_consumer *c, struct ray_agg *a);
+RAY_MUST_USE struct ray_error *ray_agg_clear(struct ray_consumer *c, struct ray_agg *a);
+/* The n largest stay, or with n < 0 the -n smallest. */
+RAY_MUST_USE struct ray_error *ray_agg_trunc(struct ray_consumer *c, struct ray_agg *a, int64_t n);
+/* Adds (or takes the smaller, the larger of) what `from` has; for the tests, too. */
+void ray_agg_merge(const struct ray_agg_plan *plan, int64_t *into, const int64_t *from);
+void ray_agg_reset(const struct ray_agg_plan *plan, int64_t *words);
+/* avg and stddev worked out; the others' first word. Divided by normal. */
+int64_t ray_agg_number(const struct ray_agg_plan *plan, const int64_t *words, int64_t normal);
+
+/* ---- aggregate_sort.c ---- */
+
+struct ray_agg_order {
+	bool by_key, reverse;
+	uint32_t key_position;
+};
+
+struct ray_agg_order ray_agg_order_of(const struct ray_trace_options *o);
+struct ray_histogram;
+/* false: its function makes none. */
+bool ray_agg_histogram(const struct ray_agg_plan *plan, const int64_t *words, int64_t normal,
+		       struct ray_histogram *ret);
+/* Of all lanes; ret has room for plan->words. */
+void ray_agg_total(const struct ray_agg *a, const struct ray_agg_group *g, int64_t *ret);
+/* Sets weight and at_zero of every group. */
+void ray_agg_weigh(struct ray_agg *a);
+/* Groups of one aggregation or of several (by number of aggregation first). */
+void ray_agg_sort(struct ray_agg_group **groups, size_t count, const struct ray_agg_order *order);
+/* By value, largest first; ties by key. */
+void ray_agg_sort_descending(struct ray_agg_group **groups, size_t count);
+int ray_agg_compare_keys(const struct ray_agg_group *a, const struct ray_agg_group *b, uint32_t position);
+
+/* A row of a printa() with several aggregations: at[i] is the group of the i-th, never NULL. */
+struct ray_agg_row {
+	const struct ray_agg_group *key; /* one that is really there */
+	const struct ray_agg_group **at;
+};
+/* Sorted by the values in the order of the columns, from `position` on. */
+void ray_agg_sort_rows(struct ray_agg_row *rows, size_t count, size_t columns, size_t position,
+		       const struct ray_agg_order *order);
+
+/* ---- aggregate_print.c ---- */
+
+RAY_MUST_USE struct ray_error *ray_agg_printa(struct ray_consumer *c, const struct ray_statement *s);
+/* What nobody printed. */
+RAY_MUST_USE struct ray_error *ray_aggs_dump(struct ray_consumer *c);
+
+/* ---- speculate.c ---- */
+
+struct ray_speculation {
+	uint8_t *bytes; /* records, each rounded up to 8 */
+	size_t size, room;
+	size_t counted; /* against specsize */
+};
+
+void ray_speculations_free(struct ray_consumer *c);
+void ray_speculation_hold(struct ray_consumer *c, const struct ray_record *r);
+RAY_MUST_USE struct ray_error *ray_speculation_commit(struct ray_consumer *c, uint32_t id);
+void ray_speculation_discard(struct ray_consumer *c, uint32_t id);
+
+/* ---- consume.c ---- */
+
+struct ray_flow {
+	uint32_t tid;
+	int indent;
+};
+
+struct ray_consumer {
+	struct ray_trace *t;
+	struct ray_ring ring;
+	struct ray_text out; /* not written yet */
+	FILE *file;	     /* where it goes: settings.out, or what freopen() opened */
+	FILE *opened;	     /* by freopen(); NULL: none */
+	bool has_heading;
+	uint32_t last_probe, last_clause;
+	RAY_VEC(struct ray_flow) flows;
+	RAY_VEC(struct ray_value) values;
+	RAY_VEC(struct ray_text) texts; /* of values that had to be named */
+	struct ray_agg *aggs;		/* by id */
+	size_t agg_count;
+	uint64_t round;				      /* counts records */
+	RAY_VEC(struct ray_speculation) speculations; /* by id - 1 */
+	uint64_t speculative_drops;
+	struct ray_state reported; /* the counts that were told */
+	uint64_t reported_speculative_drops;
+};
+
+RAY_MUST_USE struct ray_error *ray_consume_data(struct ray_consumer *c, const struct ray_record *r);
+/* Writes what is waiting. */
+void ray_consumer_flush(struct ray_consumer *c);
+/* A message of its own line on settings.notes, "dtrace: " in front. */
+void ray_consumer_note(struct ray_consumer *c, const char *fmt, ...) RAY_PRINTF(2, 3);
+
+/* ---- print.c ---- */
+
+/* Reads count fields out of bytes into c->values from `first` on; false: they do not fit, or no memory. */
+bool ray_values_read(struct ray_consumer *c, size_t first, const struct ray_field *fields, size_t count,
+		     const void *bytes, size_t size);
+/* What a field needs that is not in it: names of stacks, symbols and probes. NULL: nothing. */
+bool ray_field_is_named(const struct ray_field *f);
+void ray_field_name(struct ray_consumer *c, const struct ray_field *f, const void *bytes, struct ray_text *out);
+void ray_field_value(const struct ray_field *f, const void *bytes, const char *name, size_t name_length,
+		     struct ray_value *ret);
+void ray_print_traced(struct ray_consumer *c, const struct ray_field *f, const struct ray_value *v);
+/* In a tuple: columns of DTrace's widths. */
+void ray_print_key(struct ray_consumer *c, const struct ray_field *f, const struct ray_value *v, struct ray_text *out);
+void ray_print_raw(const void *bytes, size_t size, struct ray_text *out);
+void ray_print_stack(const struct ray_value *v, uint32_t indent, struct ray_text *out);
+
+/* ---- actions.c ---- */
+
+/* What one statement asks of user space: prints into c->out, or acts. Errors are those that end the trace; what goes wrong with
+ * one action is told as a fault of its clause. */
+RAY_MUST_USE struct ray_error *ray_step_do(struct ray_consumer *c, const struct ray_record *r,
+					   const struct ray_probe *p, const struct ray_step *step);
+
+/* ---- print_type.c ---- */
+
+void ray_print_typed(const struct ray_type *type, const void *bytes, size_t size, struct ray_text *out);
+
+#endif

@@ -1,0 +1,53 @@
+/* drops.c - what was lost, told as it happens.
+ * SPDX-License-Identifier: MIT */
+#include <stddef.h>
+
+#include "engine/consume.h"
+
+static const struct row {
+	size_t offset; /* in struct ray_state */
+	const char *tag, *what, *tail;
+} rows[] = {
+	{ offsetof(struct ray_state, drops), "PRINCIPAL", "drop", "" },
+	{ offsetof(struct ray_state, slot_drops), "PRINCIPAL", "firing", " lost: no free memory on its CPU" },
+	{ offsetof(struct ray_state, agg_drops), "AGGREGATION", "aggregation drop", "" },
+	{ offsetof(struct ray_state, dynvar_drops), "DYNAMIC", "dynamic variable drop", "" },
+	{ offsetof(struct ray_state, spec_drops), "SPEC", "speculative drop", "" },
+	{ offsetof(struct ray_state, spec_busy), "SPECBUSY", "failed speculation",
+	  " (available buffer(s) still busy)" },
+	{ offsetof(struct ray_state, spec_unavailable), "SPECUNAVAIL", "failed speculation",
+	  " (no speculative buffer available)" },
+	{ offsetof(struct ray_state, stack_drops), "STKSTROVERFLOW", "stack", " lost: no room to remember it" },
+};
+
+static uint64_t count_at(const volatile struct ray_state *s, const struct row *row)
+{
+	return *(const volatile uint64_t *)((const volatile char *)s + row->offset);
+}
+
+static void tell(struct ray_consumer *c, const struct row *row, uint64_t n)
+{
+	char tag[48] = "";
+
+	if (c->t->options.droptags)
+		snprintf(tag, sizeof(tag), "[DTRACEDROP_%s] ", row->tag);
+	ray_consumer_note(c, "%s%llu %s%s%s", tag, (unsigned long long)n, row->what, n > 1 ? "s" : "", row->tail);
+}
+
+void ray_consumer_report_drops(struct ray_consumer *c)
+{
+	uint64_t held;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint64_t now = count_at(c->t->state, &rows[i]), told = count_at(&c->reported, &rows[i]);
+
+		if (now == told)
+			continue;
+		tell(c, &rows[i], now - told);
+		*(uint64_t *)((char *)&c->reported + rows[i].offset) = now;
+	}
+	held = c->speculative_drops - c->reported_speculative_drops;
+	if (held)
+		tell(c, &(struct row){ 0, "SPEC", "speculative drop", "" }, held);
+	c->reported_speculative_drops = c->speculative_drops;
+}

@@ -1,0 +1,87 @@
+/* ring.c - the ring buffer, mapped: what the kernel gave, in its order.
+ * SPDX-License-Identifier: MIT
+ *
+ * Two pages of positions and then the data, twice, so that a record never wraps. The kernel writes `given` and the heads of records, we write `taken`: only then is the
+ * room free again, so it is moved on every so often and not once per record. */
+#include <errno.h>
+#include <linux/bpf.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "engine/consume.h"
+
+enum { HEAD = 8, BATCH = 64 * 1024 /* bytes after which room is given back */ };
+
+struct ray_error *ray_ring_open(int fd, size_t size, struct ray_ring *ret)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *taken = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *given;
+
+	if (taken == MAP_FAILED)
+		return ray_error_errno(RAY_FAILED, errno, "cannot map the buffer");
+	given = mmap(NULL, page + 2 * size, PROT_READ, MAP_SHARED, fd, (off_t)page);
+	if (given == MAP_FAILED) {
+		struct ray_error *err = ray_error_errno(RAY_FAILED, errno, "cannot map the buffer of %zu bytes", size);
+
+		munmap(taken, page);
+		return err;
+	}
+	*ret = (struct ray_ring){
+		.taken = taken, .given = given, .data = (char *)given + page, .size = size, .page = page
+	};
+	return NULL;
+}
+
+void ray_ring_close(struct ray_ring *r)
+{
+	if (!r->taken)
+		return;
+	munmap((void *)r->taken, r->page);
+	munmap((void *)r->given, r->page + 2 * r->size);
+	r->taken = NULL;
+}
+
+/* One after the other from `at` to `end`. *stopped: a record is still being written. */
+static struct ray_error *take_until(struct ray_ring *r, unsigned long *at, unsigned long end, ray_ring_fn *fn,
+				    void *arg, bool *stopped)
+{
+	struct ray_error *err = NULL;
+	unsigned long told = *at;
+
+	while (*at < end && !err) {
+		const uint32_t *head = (const uint32_t *)(r->data + (*at & (r->size - 1)));
+		uint32_t length = __atomic_load_n(head, __ATOMIC_ACQUIRE);
+		uint32_t size = length & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
+
+		if (length & BPF_RINGBUF_BUSY_BIT) {
+			*stopped = true;
+			break;
+		}
+		if (!(length & BPF_RINGBUF_DISCARD_BIT))
+			err = fn(arg, head + HEAD / sizeof(*head), size);
+		*at += (size + HEAD + 7UL) & ~7UL;
+		if (*at - told > BATCH) {
+			__atomic_store_n(r->taken, *at, __ATOMIC_RELEASE);
+			told = *at;
+		}
+	}
+	__atomic_store_n(r->taken, *at, __ATOMIC_RELEASE);
+	return err;
+}
+
+struct ray_error *ray_ring_take(struct ray_ring *r, ray_ring_fn *fn, void *arg)
+{
+	unsigned long at = *r->taken, most = at + 2 * r->size;
+	struct ray_error *err = NULL;
+	bool stopped = false;
+
+	while (!err && !stopped && at < most) {
+		unsigned long end = __atomic_load_n(r->given, __ATOMIC_ACQUIRE);
+
+		if (at >= end)
+			break;
+		err = take_until(r, &at, end, fn, arg, &stopped);
+	}
+	return err;
+}
