@@ -45,6 +45,8 @@ static const struct {
 	[RAY_LINK_TASK_FS] = { "task_struct", "fs" },
 	[RAY_LINK_TASK_MM] = { "task_struct", "mm" },
 	[RAY_LINK_TASK_COMM] = { "task_struct", "comm" },
+	[RAY_LINK_TASK_GROUP_LEADER] = { "task_struct", "group_leader" },
+	[RAY_LINK_MM_EXE_FILE] = { "mm_struct", "exe_file" },
 	[RAY_LINK_TASK_EXIT_CODE] = { "task_struct", "exit_code" },
 	[RAY_LINK_TASK_RUNTIME] = { "task_struct", "se.sum_exec_runtime" },
 	[RAY_LINK_MM_ARG_START] = { "mm_struct", "arg_start" },

@@ -70,9 +70,8 @@ static void store_string(struct ray_gen *g, const struct ray_field *f, const str
 		ray_gen_emit(g, RAY_LOAD(BPF_W, R1, SLOT, SLOT_AT(probe)));
 		ray_gen_slot_store(g, BPF_DW, offset, R1);
 	} else if (ray_gen_field_is_direct(f, e)) {
-		ray_gen_slot_pointer(g, R1, offset);
-		ray_gen_emit(g, RAY_MOV_IMM(R2, 16));
-		ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_get_current_comm));
+		ray_piece_load_u64(g->c, R2, offset);
+		ray_gen_call(g, "ray_process_name");
 	} else {
 		ray_gen_get_into(g, d, R3);
 		ray_piece_load_u64(g->c, R2, offset);

@@ -23,13 +23,46 @@ static __always_inline __u32 ray_kernel_word(__u64 at)
 	return value;
 }
 
+/* Names that node gives its main thread, from version 24 on: "MainThread", and "node-MainThread" as far as a name goes. */
+static __always_inline int ray_is_renamed(__u64 start)
+{
+	return start == 0x657268546e69614dULL || start == 0x69614d2d65646f6eULL;
+}
+
+/* The name of the process, 16 bytes with zeros behind it. That of its first thread, as threads have names of their own; where node
+ * has changed that too, the name of its program, so that execname == "node" holds for every version. */
+RAY_RUNTIME __u64 ray_process_name(__u64 slot, __u64 dst)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+	__u64 task = bpf_get_current_task();
+	__u64 leader = ray_kernel_pointer(task + RAY_CONST(TASK_GROUP_LEADER));
+	__u64 name[2] = { 0, 0 };
+	__u64 at;
+
+	if (!s)
+		return 0;
+	bpf_probe_read_kernel(name, sizeof(name), (void *)(leader + RAY_CONST(TASK_COMM)));
+	if (ray_is_renamed(name[0])) {
+		at = ray_kernel_pointer(task + RAY_CONST(TASK_MM));
+		at = at ? ray_kernel_pointer(at + RAY_CONST(MM_EXE_FILE)) : 0;
+		at = at ? ray_kernel_pointer(at + RAY_CONST(FILE_PATH) + RAY_CONST(PATH_DENTRY)) : 0;
+		at = at ? ray_kernel_pointer(at + RAY_CONST(DENTRY_NAME)) : 0;
+		if (at) {
+			name[0] = name[1] = 0;
+			bpf_probe_read_kernel_str(name, sizeof(name), (void *)at);
+		}
+	}
+	bpf_probe_read_kernel(ray_at(s, dst), sizeof(name), name);
+	return 0;
+}
+
 RAY_RUNTIME __u64 ray_execname(__u64 slot, __u64 dst)
 {
 	struct ray_slot *s = ray_slot_get(slot);
 
 	if (!s)
 		return 0;
-	bpf_get_current_comm(ray_at(s, RAY_CONST(WORK_AT)), 16);
+	ray_process_name(slot, RAY_CONST(WORK_AT));
 	return ray_result(s, dst, RAY_CONST(WORK_AT), RAY_CONST(STRSIZE));
 }
 
