@@ -31,7 +31,17 @@ static inline __attribute__((always_inline)) int ray_step_signal(struct ray_plac
 	return p->pc ? RAY_STEP_OK : RAY_STEP_END;
 }
 
-/* To the caller by a row. On any other result than OK the place is as it was. */
+static inline __attribute__((always_inline)) int ray_step_to(struct ray_place *p, __u64 fp, __u64 pc)
+{
+	if (!pc)
+		return RAY_STEP_END;
+	p->fp = fp;
+	p->pc = pc;
+	p->exact = 0;
+	return RAY_STEP_OK;
+}
+
+/* To the caller by a row. On BAD and FAULT the place is as it was. */
 static inline __attribute__((always_inline)) int ray_step_by_row(struct ray_place *p, __u32 kind, __u64 offset,
 								 __u32 saved)
 {
@@ -62,30 +72,29 @@ static inline __attribute__((always_inline)) int ray_step_by_row(struct ray_plac
 	/* The stack grows down: a caller is above. */
 	if (cfa <= p->sp)
 		return RAY_STEP_BAD;
+	/* Where a frame is set up as usual, both lie side by side. */
+	if (saved == 2) {
+		__u64 link[2] = { 0, 0 };
+
+		if (RAY_WALK_READ(link, 16, cfa - 16))
+			return RAY_STEP_FAULT;
+		p->sp = cfa;
+		return ray_step_to(p, link[0], link[1]);
+	}
 	if (RAY_WALK_READ(&pc, 8, cfa - 8))
 		return RAY_STEP_FAULT;
 	at = saved == RAY_ROW_FP_AT_FP ? p->fp : cfa - (__u64)saved * 8;
 	if (saved == RAY_ROW_FP_LOST || (saved != RAY_ROW_FP_SAME && RAY_WALK_READ(&fp, 8, at)))
 		fp = 0;
-	if (!pc)
-		return RAY_STEP_END;
-	p->pc = pc;
 	p->sp = cfa;
-	p->fp = fp;
-	p->exact = 0;
-	return RAY_STEP_OK;
+	return ray_step_to(p, fp, pc);
 }
 
 /* To the caller by the frame pointer, when the two words that it leads to have been read. */
 static inline __attribute__((always_inline)) int ray_step_by_link(struct ray_place *p, __u64 link, __u64 address)
 {
-	if (!address)
-		return RAY_STEP_END;
 	p->sp = p->fp + 16;
-	p->fp = link;
-	p->pc = address;
-	p->exact = 0;
-	return RAY_STEP_OK;
+	return ray_step_to(p, link, address);
 }
 
 static inline __attribute__((always_inline)) int ray_is_frame_pointer(const struct ray_place *p)

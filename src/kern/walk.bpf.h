@@ -129,8 +129,6 @@ static __noinline int ray_walk_v8_words(struct ray_walker *w, struct ray_walk_fr
 		return 0;
 	flags = RAY_FRAME_HAS_WORDS;
 	if (ray_is_tagged(f->words[4]) && ray_is_tagged(f->words[3])) {
-		if (!bpf_probe_read_user(&f->context_map, 8, (void *)(f->words[4] - 1)))
-			flags |= RAY_FRAME_HAS_CONTEXT;
 		if (!bpf_probe_read_user(f->function, sizeof(f->function), (void *)(f->words[3] - 1)))
 			flags |= RAY_FRAME_HAS_FUNCTION;
 		if (ray_is_tagged(f->words[7]) && !bpf_probe_read_user(&f->receiver_map, 8, (void *)(f->words[7] - 1)))
@@ -357,12 +355,26 @@ static __noinline struct ray_walker *ray_walk_run(struct ray_slot *s, __u32 fram
 	return context.w;
 }
 
+/* Only user space asks for the contexts' types, so they are read only when it will. */
+static long ray_walk_context_of(__u32 i, struct ray_walk_context *c)
+{
+	struct ray_walk_frame *f;
+
+	if (!c->w || i >= c->w->record.count || i >= RAY_STACK_FRAMES)
+		return 1;
+	f = &c->w->record.frames[i];
+	if (f->flags & RAY_FRAME_HAS_FUNCTION && !bpf_probe_read_user(&f->context_map, 8, (void *)(f->words[4] - 1)))
+		f->flags |= RAY_FRAME_HAS_CONTEXT;
+	return 0;
+}
+
 /* A stack that user space has not seen yet, on its way at once: objects it names may move any moment. */
 static __noinline void ray_walk_send(struct ray_slot *s, struct ray_walker *w, __u64 id)
 {
 	struct ray_record_stack *r = &w->record;
 	__u64 now = bpf_ktime_get_ns(), pid_tgid = bpf_get_current_pid_tgid();
 	__u32 count = r->count, size;
+	struct ray_walk_context context;
 	struct ray_state *state;
 
 	if (bpf_map_lookup_elem(RAY_MAP(STACKIDS), &id))
@@ -371,6 +383,8 @@ static __noinline void ray_walk_send(struct ray_slot *s, struct ray_walker *w, _
 		return;
 	if (bpf_map_update_elem(RAY_MAP(STACKIDS), &id, &now, BPF_NOEXIST))
 		return;
+	context.w = w;
+	bpf_loop(count, ray_walk_context_of, &context, 0);
 	size = sizeof(*r) + count * sizeof(r->frames[0]);
 	r->id = id;
 	r->head.kind = RAY_RECORD_STACK;
