@@ -331,8 +331,10 @@ static struct ray_error *plan_aggregation(struct ray_plan *plan, const struct ra
 	}
 	if (!ret->key.size)
 		ret->key.size = 4;
-	if (a->function == RAY_AGG_NONE)
+	if (a->function == RAY_AGG_NONE) { /* only ever named: nothing to keep */
+		ret->words = ret->value_size = 0;
 		return NULL;
+	}
 	ret->map = RAY_MAP_OWN + plan->map_count++;
 	grow(&plan->key_size, ret->key.size);
 	grow(&plan->zeros_size, ret->value_size);
