@@ -24,6 +24,7 @@ struct ray_ring {
 	volatile unsigned long *taken, *given; /* positions: ours to write, the kernel's */
 	const char *data;
 	size_t size, page;
+	unsigned long looked; /* how far ray_ring_look_ahead() has been */
 };
 
 /* A record is valid until the next call. */
@@ -32,6 +33,8 @@ RAY_MUST_USE struct ray_error *ray_ring_open(int fd, size_t size, struct ray_rin
 void ray_ring_close(struct ray_ring *r);
 /* All that is there now, and what comes meanwhile up to as much again; an error of fn ends it. */
 RAY_MUST_USE struct ray_error *ray_ring_take(struct ray_ring *r, ray_ring_fn *fn, void *arg);
+/* What will be taken, without taking it; each record is shown once. */
+RAY_MUST_USE struct ray_error *ray_ring_look_ahead(struct ray_ring *r, ray_ring_fn *fn, void *arg);
 
 /* ---- aggregate.c ---- */
 

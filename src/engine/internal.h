@@ -118,6 +118,8 @@ RAY_MUST_USE struct ray_error *ray_stacker_create(struct ray_trace *t, struct ra
 void ray_stacker_free(struct ray_stacker *s);
 RAY_DEFINE_AUTO(ray_stacker, ray_stacker_free)
 void ray_stacker_take(struct ray_stacker *s, const struct ray_record *record);
+/* Is it known, or nothing to be known? */
+bool ray_stacker_has(const struct ray_stacker *s, const struct ray_stack_ref *ref);
 /* The stack as lines (each ends with \n, without indent); style of DTrace: module`function+0x12, JS: name (file:line:col). */
 void ray_stacker_print(struct ray_stacker *s, const struct ray_stack_ref *ref, enum ray_value_kind kind,
 		       uint32_t frames, struct ray_text *out);

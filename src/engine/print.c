@@ -86,18 +86,36 @@ static void name_kernel_stack(struct ray_consumer *c, const struct ray_field *f,
 	}
 }
 
-void ray_field_name(struct ray_consumer *c, const struct ray_field *f, const void *bytes, struct ray_text *out)
+static struct ray_error *take_stack(void *arg, const void *record, size_t size)
+{
+	const struct ray_record *r = record;
+	struct ray_consumer *c = arg;
+
+	if (size >= sizeof(*r) && r->size <= size && r->kind == RAY_RECORD_STACK)
+		ray_stacker_take(c->t->stacker, r);
+	return NULL;
+}
+
+/* Keys of an aggregation are read while the ring still holds what came after this record: the stack may be among it. */
+static void name_user_stack(struct ray_consumer *c, const struct ray_field *f, const void *bytes, struct ray_text *out)
 {
 	struct ray_stack_ref ref;
 
+	memcpy(&ref, bytes, sizeof(ref));
+	if (!ray_stacker_has(c->t->stacker, &ref))
+		ray_error_free(ray_ring_look_ahead(&c->ring, take_stack, c));
+	ray_stacker_print(c->t->stacker, &ref, f->kind, ref.frames, out);
+}
+
+void ray_field_name(struct ray_consumer *c, const struct ray_field *f, const void *bytes, struct ray_text *out)
+{
 	switch (f->kind) {
 	case RAY_VALUE_STACK:
 		name_kernel_stack(c, f, bytes, out);
 		break;
 	case RAY_VALUE_USTACK:
 	case RAY_VALUE_JSTACK:
-		memcpy(&ref, bytes, sizeof(ref));
-		ray_stacker_print(c->t->stacker, &ref, f->kind, ref.frames, out);
+		name_user_stack(c, f, bytes, out);
 		break;
 	case RAY_VALUE_SYMBOL:
 		ray_stacker_symbol(c->t->stacker, (uint32_t)word_at(bytes, 0), word_at(bytes, 8), symbol_letter(f),

@@ -85,3 +85,24 @@ struct ray_error *ray_ring_take(struct ray_ring *r, ray_ring_fn *fn, void *arg)
 	}
 	return err;
 }
+
+struct ray_error *ray_ring_look_ahead(struct ray_ring *r, ray_ring_fn *fn, void *arg)
+{
+	unsigned long at = *r->taken > r->looked ? *r->taken : r->looked;
+	unsigned long end = __atomic_load_n(r->given, __ATOMIC_ACQUIRE);
+	struct ray_error *err = NULL;
+
+	while (at < end && !err) {
+		const uint32_t *head = (const uint32_t *)(r->data + (at & (r->size - 1)));
+		uint32_t length = __atomic_load_n(head, __ATOMIC_ACQUIRE);
+		uint32_t size = length & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
+
+		if (length & BPF_RINGBUF_BUSY_BIT)
+			break;
+		if (!(length & BPF_RINGBUF_DISCARD_BIT))
+			err = fn(arg, head + HEAD / sizeof(*head), size);
+		at += (size + HEAD + 7UL) & ~7UL;
+	}
+	r->looked = at;
+	return err;
+}

@@ -148,7 +148,7 @@ void ray_stacker_take(struct ray_stacker *s, const struct ray_record *record)
 	line_list lines = { 0 };
 	bool ok;
 
-	if (!is_sound(r))
+	if (!is_sound(r) || ray_stack_table_find(&s->table, r->id))
 		return;
 	p = ray_stack_process_get(s, r->head.tgid, r->space);
 	if (!p)
@@ -166,12 +166,19 @@ void ray_stacker_take(struct ray_stacker *s, const struct ray_record *record)
 
 /* ---- printing ---- */
 
+bool ray_stacker_has(const struct ray_stacker *s, const struct ray_stack_ref *ref)
+{
+	return !ref->id || ray_stack_table_find(&s->table, ref->id);
+}
+
 void ray_stacker_print(struct ray_stacker *s, const struct ray_stack_ref *ref, enum ray_value_kind kind,
 		       uint32_t frames, struct ray_text *out)
 {
 	const struct ray_stack_entry *e = ref->id ? ray_stack_table_find(&s->table, ref->id) : NULL;
 	uint32_t printed = 0;
 
+	if (ref->id && !e)
+		ray_text_add(out, "<stack dropped>\n");
 	for (uint32_t i = 0; e && i < e->count && printed < frames; i++) {
 		if (kind == RAY_VALUE_JSTACK && e->lines[i]->is_plumbing)
 			continue;
