@@ -6,7 +6,9 @@
  *   ring.c             the ring buffer, mapped
  *   print.c            values out of records and keys; the layouts of trace() and of tuples
  *   print_type.c       print(): a typed value as C would write it
- *   aggregate.c        snapshots, merging, clear and trunc
+ *   aggregate.c        snapshots, clear and trunc
+ *   aggregate_keys.c   keys, and which of them read the same
+ *   aggregate_words.c  what functions add up
  *   aggregate_sort.c   in which order
  *   aggregate_print.c  printa() and the dump at the end
  *   speculate.c, drops.c */
@@ -82,9 +84,24 @@ RAY_MUST_USE struct ray_error *ray_agg_snapshot(struct ray_consumer *c, struct r
 RAY_MUST_USE struct ray_error *ray_agg_clear(struct ray_consumer *c, struct ray_agg *a);
 /* The n largest stay, or with n < 0 the -n smallest. */
 RAY_MUST_USE struct ray_error *ray_agg_trunc(struct ray_consumer *c, struct ray_agg *a, int64_t n);
-/* Adds (or takes the smaller, the larger of) what `from` has; for the tests, too. */
-void ray_agg_merge(const struct ray_agg_plan *plan, int64_t *into, const int64_t *from);
+
+/* ---- aggregate_keys.c ---- */
+
+/* The key, made if it is new; valid until the next call. NULL: no memory. */
+struct ray_agg_raw *ray_agg_key(struct ray_consumer *c, struct ray_agg *a, const void *key);
+size_t ray_agg_lane_words(const struct ray_agg *a); /* words of all lanes */
+void ray_agg_reset_lanes(const struct ray_agg *a, int64_t *words);
+/* Groups that are marked as removed, with their keys, here and in the kernel; false: no memory. */
+bool ray_agg_remove(struct ray_agg *a);
+void ray_agg_keys_free(struct ray_agg *a);
+
+/* ---- aggregate_words.c ---- */
+
+bool ray_agg_is_extreme(const struct ray_agg_plan *plan); /* min, max */
 void ray_agg_reset(const struct ray_agg_plan *plan, int64_t *words);
+/* Adds (or takes the smaller, the larger of) what `from` has. */
+void ray_agg_merge(const struct ray_agg_plan *plan, int64_t *into, const int64_t *from);
+void ray_agg_subtract(const struct ray_agg_plan *plan, int64_t *from, const int64_t *what);
 /* avg and stddev worked out; the others' first word. Divided by normal. */
 int64_t ray_agg_number(const struct ray_agg_plan *plan, const int64_t *words, int64_t normal);
 
