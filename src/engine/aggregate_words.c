@@ -83,6 +83,12 @@ static uint64_t root(unsigned __int128 n)
 	return r;
 }
 
+/* INT64_MIN / -1 is no number. */
+static int64_t divide(int64_t a, int64_t b)
+{
+	return b == -1 ? (int64_t) - (uint64_t)a : a / b;
+}
+
 /* The root of the average of squares less the square of the average. */
 static int64_t deviation(const int64_t *words, int64_t normal)
 {
@@ -92,7 +98,7 @@ static int64_t deviation(const int64_t *words, int64_t normal)
 	if (!words[0] || !normal)
 		return 0;
 	squares = (unsigned __int128)square_sum(words) / (uint64_t)normal / (uint64_t)words[0];
-	average = words[1] / normal / words[0];
+	average = divide(divide(words[1], normal), words[0]);
 	difference = (__int128)squares - average * average;
 	return difference > 0 ? (int64_t)root((unsigned __int128)difference) : 0;
 }
@@ -101,12 +107,12 @@ int64_t ray_agg_number(const struct ray_agg_plan *plan, const int64_t *words, in
 {
 	switch (plan->aggregation->function) {
 	case RAY_AGG_AVG:
-		return words[0] ? words[1] / normal / words[0] : 0;
+		return words[0] ? divide(divide(words[1], normal), words[0]) : 0;
 	case RAY_AGG_STDDEV:
 		return deviation(words, normal);
 	case RAY_AGG_COUNT:
 		return (int64_t)((uint64_t)words[0] / (uint64_t)normal);
 	default:
-		return words[0] / normal;
+		return divide(words[0], normal);
 	}
 }

@@ -95,7 +95,12 @@ static void print_bar(const struct ray_histogram *h, int64_t n, const struct sca
 		repeat(out, "@", depth);
 		repeat(out, " ", room - depth);
 	}
-	ray_text_printf(out, " %-9lld\n", (long long)(n / (int64_t)h->normal));
+	/* INT64_MIN / -1 is no number. */
+	if (h->normal == UINT64_MAX)
+		n = (int64_t) - (uint64_t)n;
+	else
+		n /= (int64_t)h->normal;
+	ray_text_printf(out, " %-9lld\n", (long long)n);
 }
 
 static void print_head(struct ray_text *out)
