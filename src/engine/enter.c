@@ -9,6 +9,7 @@
 
 #include "engine/attach.h"
 #include "engine/enter.h"
+#include "probe/provider.h"
 #include "probe/syscall.h"
 
 enum { MOST_CLAUSES = 128, ERROR_ID = 3 };
@@ -276,6 +277,20 @@ static struct ray_error *points_make(struct ray_trace *t, struct ray_entry *e, s
 }
 
 /* ---- all ---- */
+
+bool ray_clause_is_about_task(struct ray_trace *t, const struct ray_clause *clause)
+{
+	for (size_t i = 0; i < clause->probes.n; i++) {
+		struct ray_probe *probe = clause->probes.at[i];
+
+		/* Only the kernel's own probes can be: the others need not be looked for yet. */
+		if (probe->owner->has_other_tasks && !probe->sites_known)
+			ray_error_free(ray_probe_sites(t->catalogue, probe));
+		if (probe->owner->has_other_tasks && probe->site_count && probe->sites[0].is_about_task)
+			return true;
+	}
+	return false;
+}
 
 static struct ray_error *code_make(struct ray_trace *t, const struct targets *targets)
 {

@@ -62,6 +62,8 @@ void ray_gen_set_u64(struct ray_gen *g, unsigned d, uint64_t value);
 void ray_gen_slot_load(struct ray_gen *g, uint8_t size, uint8_t reg, uint32_t offset);
 void ray_gen_slot_store(struct ray_gen *g, uint8_t size, uint32_t offset, uint8_t reg);
 void ray_gen_slot_pointer(struct ray_gen *g, uint8_t reg, uint32_t offset);
+/* R0 = process << 32 | thread: the running one, or whom the probe is about. */
+void ray_gen_thread(struct ray_gen *g);
 /* Calls a function of the runtime whose first argument is the slot's index; the other arguments are in R2..R5. Result in R0. */
 void ray_gen_call(struct ray_gen *g, const char *function);
 /* To be called where the runtime may have stored a fault. */

@@ -187,3 +187,15 @@ void ray_gen_normalise(struct ray_gen *g, uint8_t reg, const struct ray_type *ty
 		ray_gen_emit(g, RAY_ALU_IMM(BPF_AND, reg, (1 << bits) - 1));
 	}
 }
+
+void ray_gen_thread(struct ray_gen *g)
+{
+	uint32_t known = ray_piece_label(g->c);
+
+	if (ray_clause_is_about_task(g->trace, g->clause)) {
+		ray_gen_emit(g, RAY_LOAD(BPF_DW, R0, SLOT, SLOT_AT(pid_tgid)));
+		ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JNE, R0, 0), known);
+	}
+	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_get_current_pid_tgid));
+	ray_piece_place(g->c, known);
+}

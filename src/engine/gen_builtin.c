@@ -49,7 +49,10 @@ static void gen_zero(struct ray_gen *g, const struct ray_expr *e, unsigned d)
 /* Helpers that tell two numbers at once. */
 static void half(struct ray_gen *g, int helper, bool is_upper, unsigned d)
 {
-	ray_gen_emit(g, RAY_CALL_HELPER(helper));
+	if (helper == BPF_FUNC_get_current_pid_tgid)
+		ray_gen_thread(g);
+	else
+		ray_gen_emit(g, RAY_CALL_HELPER(helper));
 	ray_gen_emit(g, is_upper ? RAY_ALU_IMM(BPF_RSH, R0, 32) : RAY_MOV32_REG(R0, R0));
 	ray_gen_set(g, d, R0);
 }

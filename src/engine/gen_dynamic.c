@@ -10,7 +10,7 @@ static void key_thread(struct ray_gen *g)
 {
 	uint32_t some = ray_piece_label(g->c);
 
-	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_get_current_pid_tgid));
+	ray_gen_thread(g);
 	ray_gen_emit(g, RAY_MOV32_REG(R0, R0));
 	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JNE, R0, 0), some);
 	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_get_smp_processor_id));

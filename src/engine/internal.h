@@ -77,6 +77,8 @@ struct ray_trace {
 RAY_MUST_USE struct ray_error *ray_trace_watch(struct ray_trace *t, int fd);
 /* gen.c. c->name is set; emits a function (ctx in R1, slot pointer in R2) -> 0. */
 RAY_MUST_USE struct ray_error *ray_gen_clause(struct ray_trace *t, const struct ray_clause *clause, struct ray_piece *c);
+/* enter.c: whether some probe of the clause tells of another thread than the one that runs. */
+bool ray_clause_is_about_task(struct ray_trace *t, const struct ray_clause *clause);
 /* enter.c: fills entries and points. */
 RAY_MUST_USE struct ray_error *ray_entries_create(struct ray_trace *t);
 /* maps.c. What nothing uses stays -1, and so do the maps of the stack walker, which stacks.c makes. Needs the entries. */

@@ -18,6 +18,7 @@ struct ray_provider {
 	uint32_t first_id, id_count;
 	/* Looks only when the provider field names it or nothing else matched: finding its probes costs something. */
 	bool is_costly;
+	bool has_other_tasks; /* some of its sites may be is_about_task */
 	/* Whether a provider field of a description can mean us ("pid123", "node*"); NULL: it must match name. */
 	bool (*handles)(const struct ray_catalogue *c, const char *pattern);
 	/* Adds all probes matching spec through ray_catalogue_add(). */

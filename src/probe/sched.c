@@ -59,6 +59,7 @@ const struct ray_provider ray_provider_sched = {
 		       { "Private", "Private", "Unknown" },
 		       { "Evolving", "Evolving", "ISA" },
 		       { "Evolving", "Evolving", "ISA" } },
+	.has_other_tasks = true,
 	.match = sched_match,
 	.args = ray_derived_args,
 	.sites = ray_derived_sites,
