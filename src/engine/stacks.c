@@ -12,14 +12,43 @@
 #include "stack/recorded.h"
 #include "view/frame.h"
 
-static struct ray_error *open_targets(struct ray_stacker *s)
+static void open_targets(struct ray_stacker *s)
 {
 	size_t count;
 	const pid_t *pids = ray_catalogue_pids(s->trace->catalogue, &count);
 
 	for (size_t i = 0; i < count; i++)
 		ray_stack_process_find(s, (uint32_t)pids[i]);
-	return NULL;
+}
+
+static bool has_names(const struct ray_field *fields, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (fields[i].kind == RAY_VALUE_USTACK || fields[i].kind == RAY_VALUE_JSTACK ||
+		    fields[i].kind == RAY_VALUE_SYMBOL)
+			return true;
+	}
+	return false;
+}
+
+/* Does the program show anything that only a process can name? Then targets are held at their exit. */
+static bool wants_names(const struct ray_trace *t)
+{
+	for (size_t i = 0; i < t->program->clauses.n; i++) {
+		const struct ray_clause_plan *c = &t->plan->clauses[i];
+
+		for (size_t k = 0; k < c->step_count; k++) {
+			if (has_names(c->steps[k].fields, c->steps[k].field_count))
+				return true;
+		}
+	}
+	for (size_t i = 0; i < t->program->aggregations.n; i++) {
+		const struct ray_agg_plan *a = &t->plan->aggregations[i];
+
+		if (has_names(a->key.fields, a->key.field_count))
+			return true;
+	}
+	return false;
 }
 
 struct ray_error *ray_stacker_create(struct ray_trace *t, struct ray_stacker **ret)
@@ -34,11 +63,12 @@ struct ray_error *ray_stacker_create(struct ray_trace *t, struct ray_stacker **r
 	if (!s->kernel || !ray_stack_table_init(&s->table))
 		return &ray_enomem;
 	err = ray_stack_maps_create(s);
-	/* Programs without user stacks need no process, and start faster. */
-	if (!err && t->maps[RAY_LINK_STACK_SCRATCH] >= 0)
-		err = open_targets(s);
 	if (err)
 		return err;
+	t->wants_stacks = wants_names(t);
+	/* Other programs need no process, and start faster. */
+	if (t->wants_stacks || t->maps[RAY_LINK_STACK_SCRATCH] >= 0)
+		open_targets(s);
 	*ret = ray_take(s);
 	return NULL;
 }
