@@ -139,6 +139,11 @@ static struct ray_error *refused(struct ray_trace *t, struct ray_entry *e, const
 	e->fd = load_once(t, e, l, log, size);
 	if (e->fd >= 0)
 		return NULL; /* it was short of memory for a moment */
+	if (strstr(log, "cannot use helper bpf_probe_write_user"))
+		return ray_error_remedy(
+			ray_error_new(RAY_DENIED,
+				      "copyout() and copyoutstr(): this kernel lets nobody write into a process"),
+			"it is locked down (/sys/kernel/security/lockdown), or CAP_SYS_ADMIN is missing");
 	if (!*log)
 		return ray_error_errno(RAY_FAILED, errnum, "the kernel does not take the program for %s", e->code.name);
 	path = save_log(log);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <cmocka.h>
 
+#include "engine/link.h"
 #include "kern_run.h"
 
 static struct kern_run run;
@@ -40,6 +41,27 @@ static void check_path(int fd)
 	expected[KERN_STRSIZE] = '\0';
 	assert_string_equal(text_of((uint64_t)fd), expected);
 	close(fd);
+}
+
+static bool needs_other_maps(const char *function)
+{
+	static const int mine[] = { RAY_LINK_SLOTS,  RAY_LINK_STATE,  RAY_LINK_RING,
+				    RAY_LINK_POINTS, RAY_LINK_PROBES, RAY_LINK_STRINGS };
+	bool used[RAY_LINK_MAP_COUNT] = { 0 };
+	struct ray_linked l = { 0 };
+	struct ray_piece piece = { 0 };
+	bool others = false;
+
+	kern_make_code(&piece, function);
+	assert_null(ray_link_collect(run.trace.object, &piece, &l));
+	ray_link_used_maps(run.trace.object, &l, used);
+	for (size_t i = 0; i < RAY_COUNT(mine); i++)
+		used[mine[i]] = false;
+	for (int i = 0; i < RAY_LINK_MAP_COUNT; i++)
+		others |= used[i];
+	ray_linked_deinit(&l);
+	ray_piece_deinit(&piece);
+	return others;
 }
 
 static void paths_of_open_files_are_those_of_proc(void **state)
@@ -213,6 +235,29 @@ static void numbers_fall_into_distributions(void **state)
 				 log_linear[i].word);
 }
 
+/* Each on its own: what the verifier does not take shows here, whatever a script uses. */
+static void every_function_is_taken_by_the_verifier(void **state)
+{
+	const struct ray_object *object;
+	size_t count = 0;
+
+	(void)state;
+	need("ray_load");
+	assert_null(ray_trace_object(&run.trace, &object));
+	for (size_t i = 0; i < object->functions.n; i++) {
+		const char *name = object->functions.at[i].name;
+
+		/* Those of the walker need its maps; they are tested with it. */
+		if (!object->functions.at[i].is_global || needs_other_maps(name))
+			continue;
+		/* A kernel may be locked down, so that nothing writes into processes. */
+		if (!kern_load(&run, name) && !strstr(run.skip, "lets nobody write"))
+			fail_msg("%s: %s", name, run.skip);
+		count++;
+	}
+	assert_true(count > 50);
+}
+
 static int setup(void **state)
 {
 	(void)state;
@@ -235,6 +280,7 @@ int main(void)
 		cmocka_unit_test(the_process_itself),
 		cmocka_unit_test(values_out_of_json),
 		cmocka_unit_test(speculations_are_given_out_and_ended),
+		cmocka_unit_test(every_function_is_taken_by_the_verifier),
 		cmocka_unit_test(numbers_fall_into_distributions),
 	};
 
