@@ -147,6 +147,9 @@ static inline void kern_init(struct kern_run *k)
 	k->plan.slot_size = k->plan.scratch_at + k->plan.scratch_size;
 	t->plan = &k->plan;
 	t->program = &k->program;
+	/* No probes: their names are asked for all the same. */
+	if (kern_failed(k, ray_catalogue_create(&(struct ray_catalogue_options){ 0 }, &t->catalogue)))
+		abort();
 	for (int i = 0; i < RAY_TRACE_MAPS; i++)
 		t->maps[i] = -1;
 	k->entry.fd = -1;
@@ -158,6 +161,7 @@ static inline void kern_deinit(struct kern_run *k)
 {
 	kern_unload(k);
 	ray_load_close(&k->trace);
+	ray_catalogue_free(k->trace.catalogue);
 	ray_vec_free(&k->trace.entries);
 	ray_trace_options_deinit(&k->trace.options);
 }
