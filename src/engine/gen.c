@@ -9,7 +9,7 @@ static void gen_statement(struct ray_gen *g, const struct ray_statement *s, cons
 {
 	switch (s->kind) {
 	case RAY_STATEMENT_EXPR:
-		ray_gen_expr(g, s->expr, 0);
+		ray_gen_effect(g, s->expr);
 		break;
 	case RAY_STATEMENT_ACTION:
 		ray_gen_action(g, s, step);

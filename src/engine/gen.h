@@ -84,6 +84,8 @@ void ray_gen_count(struct ray_gen *g, uint32_t offset);
 
 /* ---- gen_expr.c ---- */
 void ray_gen_expr(struct ray_gen *g, const struct ray_expr *e, unsigned d);
+/* For what it does: its value is not asked for. */
+void ray_gen_effect(struct ray_gen *g, const struct ray_expr *e);
 /* Goes to the label if e is true (or false), else on. */
 void ray_gen_branch(struct ray_gen *g, const struct ray_expr *e, unsigned d, bool if_true, uint32_t label);
 

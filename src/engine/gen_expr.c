@@ -327,3 +327,41 @@ void ray_gen_branch(struct ray_gen *g, const struct ray_expr *e, unsigned d, boo
 		ray_piece_jump(g->c, RAY_JUMP_IMM(if_true ? BPF_JNE : BPF_JEQ, ray_gen_get(g, d, R1), 0), label);
 	}
 }
+
+/* x++, x += n on a global: atomic, so that CPUs that count in one variable lose nothing. */
+static bool is_atomic_step(const struct ray_expr *e)
+{
+	const struct ray_expr *a = e->a;
+	uint64_t size;
+
+	if (!a || a->kind != RAY_EXPR_VARIABLE || a->variable->scope != RAY_SCOPE_GLOBAL ||
+	    ray_type_resolve(a->type)->kind != RAY_TYPE_INTEGER)
+		return false;
+	size = ray_type_size(a->type);
+	if (size != 4 && size != 8)
+		return false;
+	if (e->kind == RAY_EXPR_ASSIGN)
+		return e->op == RAY_OP_ADD || e->op == RAY_OP_SUB;
+	return e->kind == RAY_EXPR_UNARY && e->op >= RAY_OP_PRE_INC && e->op <= RAY_OP_POST_DEC;
+}
+
+void ray_gen_effect(struct ray_gen *g, const struct ray_expr *e)
+{
+	bool is_down = e->op == RAY_OP_SUB || e->op == RAY_OP_PRE_DEC || e->op == RAY_OP_POST_DEC;
+	uint8_t code;
+
+	if (!is_atomic_step(e)) {
+		ray_gen_expr(g, e, 0);
+		return;
+	}
+	if (e->kind == RAY_EXPR_ASSIGN)
+		ray_gen_expr(g, e->b, 0);
+	else
+		ray_gen_set_u64(g, 0, 1);
+	if (is_down)
+		ray_gen_emit(g, RAY_INSN(BPF_ALU64 | BPF_NEG, R6, 0, 0, 0));
+	code = ray_gen_size_code(ray_type_size(e->a->type));
+	ray_piece_load_map_value(g->c, R1, g->plan->globals_map,
+				 g->plan->variables[RAY_SCOPE_GLOBAL][e->a->variable->id].offset);
+	ray_gen_emit(g, RAY_ATOMIC(code, BPF_ADD, R1, R6, 0));
+}

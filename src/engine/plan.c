@@ -46,14 +46,6 @@ uint32_t ray_plan_temps(const struct ray_expr *e)
 	return count;
 }
 
-static void grow(uint32_t *to, uint64_t size)
-{
-	if (size > UINT32_MAX)
-		size = UINT32_MAX;
-	if (*to < size)
-		*to = size;
-}
-
 /* ---- constants and sizes that expressions ask for ---- */
 
 struct survey {
@@ -89,10 +81,10 @@ static void survey_expr(void *arg, const struct ray_expr *e)
 	size_t length = cut(plan, e->length);
 
 	if (e->kind == RAY_EXPR_ASSIGN && ray_type_is_by_reference(e->type))
-		grow(&plan->value_size, ray_round8(ray_type_size(e->type)));
+		ray_grow(&plan->value_size, ray_round8(ray_type_size(e->type)));
 	if (e->kind == RAY_EXPR_VARIABLE && e->variable->scope == RAY_SCOPE_BUILTIN &&
 	    (e->variable->builtin == RAY_BUILTIN_STACKDEPTH || e->variable->builtin == RAY_BUILTIN_USTACKDEPTH))
-		grow(&plan->value_size, (uint64_t)plan->options->maxframes * 8);
+		ray_grow(&plan->value_size, (uint64_t)plan->options->maxframes * 8);
 	if (e->kind != RAY_EXPR_STRING || find_string(plan, e->text, length))
 		return;
 	s = ray_arena_alloc(plan->arena, sizeof(*s));
@@ -116,7 +108,7 @@ static void survey_group(struct survey *v, struct ray_expr **exprs, size_t count
 		ray_plan_walk(exprs[i], survey_expr, v);
 		temps += ray_plan_temps(exprs[i]);
 	}
-	grow(&v->plan->temp_count, temps);
+	ray_grow(&v->plan->temp_count, temps);
 }
 
 static struct ray_error *survey(struct ray_plan *plan)
@@ -202,9 +194,9 @@ static struct ray_error *plan_dynamic(struct ray_plan *plan, struct ray_variable
 	if (!plan_key(plan, v->variable, &v->key))
 		return &ray_enomem;
 	wanted = (struct ray_dynvar_class){ .key_size = v->key.size, .value_size = v->size };
-	grow(&plan->key_size, v->key.size);
-	grow(&plan->value_size, v->size);
-	grow(&plan->zeros_size, v->size);
+	ray_grow(&plan->key_size, v->key.size);
+	ray_grow(&plan->value_size, v->size);
+	ray_grow(&plan->zeros_size, v->size);
 	for (v->class_index = 0; v->class_index < plan->classes.n; v->class_index++) {
 		const struct ray_dynvar_class *c = &plan->classes.at[v->class_index];
 
@@ -243,7 +235,7 @@ static struct ray_error *plan_variables(struct ray_plan *plan)
 				plan_static(plan, &at[i]);
 			if (err)
 				return err;
-			grow(&plan->value_size, ray_round8(at[i].size));
+			ray_grow(&plan->value_size, ray_round8(at[i].size));
 		}
 	}
 	if (plan->globals_size) {
@@ -251,107 +243,6 @@ static struct ray_error *plan_variables(struct ray_plan *plan)
 		plan->globals_map = RAY_MAP_OWN + plan->map_count++;
 	}
 	return NULL;
-}
-
-/* ---- aggregations ---- */
-
-static uint32_t words_of(const struct ray_aggregation *a)
-{
-	const int64_t *p = a->parameters;
-
-	switch (a->function) {
-	case RAY_AGG_AVG:
-		return 2;
-	case RAY_AGG_STDDEV:
-		return 4;
-	case RAY_AGG_QUANTIZE:
-		return 127;
-	case RAY_AGG_LQUANTIZE:
-		return p[2] > 0 && p[1] >= p[0] ? (p[1] - p[0]) / p[2] + 2 : 2;
-	case RAY_AGG_LLQUANTIZE:
-		return p[0] > 0 && p[2] >= p[1] ? (p[2] - p[1] + 1) * (p[3] - p[3] / p[0]) * 2 + 3 : 3;
-	default:
-		return 1;
-	}
-}
-
-/* The parts of a probe's name, if all uses ask for the same one, need only the probe's ID. */
-static void merge_use(const struct ray_plan *plan, struct ray_field *f, const struct ray_expr *use)
-{
-	struct ray_field other;
-
-	ray_plan_field(plan, use, &other);
-	if (!f->expr) {
-		*f = other;
-		return;
-	}
-	if (f->kind == RAY_VALUE_STRING && other.kind == RAY_VALUE_STRING && f->size != other.size &&
-	    (f->size == 8 || other.size == 8))
-		f->size = ray_plan_string_size(plan);
-	else if (f->size == 8 && other.size == 8 && f->kind == RAY_VALUE_STRING &&
-		 f->expr->variable->builtin != use->variable->builtin)
-		f->size = ray_plan_string_size(plan);
-	else if (f->size < other.size)
-		f->size = other.size;
-	if (f->frames < other.frames)
-		f->frames = other.frames;
-}
-
-static void merge_uses(struct ray_plan *plan, const struct ray_aggregation *a, struct ray_field *fields)
-{
-	for (size_t i = 0; i < plan->program->clauses.n; i++) {
-		const struct ray_clause *c = plan->program->clauses.at[i];
-
-		for (size_t k = 0; k < c->statement_count; k++) {
-			const struct ray_statement *s = &c->statements[k];
-
-			if (s->kind != RAY_STATEMENT_AGGREGATE || s->aggregation != a)
-				continue;
-			for (size_t n = 0; n < s->key_count && n < a->key_count; n++)
-				merge_use(plan, &fields[n], s->keys[n]);
-		}
-	}
-}
-
-static struct ray_error *plan_aggregation(struct ray_plan *plan, const struct ray_aggregation *a,
-					  struct ray_agg_plan *ret)
-{
-	struct ray_field *fields = ray_arena_alloc(plan->arena, (a->key_count + 1) * sizeof(*fields));
-
-	if (!fields)
-		return &ray_enomem;
-	*ret = (struct ray_agg_plan){ .aggregation = a, .words = words_of(a) };
-	ret->value_size = 8 + 8 * ret->words;
-	ret->key.fields = fields;
-	ret->key.field_count = a->key_count;
-	merge_uses(plan, a, fields);
-	for (size_t i = 0; i < a->key_count; i++) {
-		fields[i].offset = ret->key.size;
-		ret->key.size += ray_round8(fields[i].size);
-	}
-	if (!ret->key.size)
-		ret->key.size = 4;
-	if (a->function == RAY_AGG_NONE) { /* only ever named: nothing to keep */
-		ret->words = ret->value_size = 0;
-		return NULL;
-	}
-	ret->map = RAY_MAP_OWN + plan->map_count++;
-	grow(&plan->key_size, ret->key.size);
-	grow(&plan->zeros_size, ret->value_size);
-	return NULL;
-}
-
-static struct ray_error *plan_aggregations(struct ray_plan *plan)
-{
-	size_t count = plan->program->aggregations.n;
-	struct ray_error *err = NULL;
-
-	plan->aggregations = ray_arena_alloc(plan->arena, (count + 1) * sizeof(*plan->aggregations));
-	if (!plan->aggregations)
-		return &ray_enomem;
-	for (size_t i = 0; i < count && !err; i++)
-		err = plan_aggregation(plan, plan->program->aggregations.at[i], &plan->aggregations[i]);
-	return err;
 }
 
 /* ---- records, and the slot ---- */
@@ -373,7 +264,7 @@ static struct ray_error *plan_records(struct ray_plan *plan)
 			return ray_error_new(RAY_FAILED,
 					     "line %d: the clause records %u bytes at a time; %u is the most",
 					     c->where.line, plan->clauses[i].record_size, RECORD_MAX);
-		grow(&plan->record_size, plan->clauses[i].record_size);
+		ray_grow(&plan->record_size, plan->clauses[i].record_size);
 	}
 	return NULL;
 }
@@ -426,7 +317,7 @@ struct ray_error *ray_plan_create(const struct ray_program *program, const struc
 	if (!err)
 		err = plan_variables(plan);
 	if (!err)
-		err = plan_aggregations(plan);
+		err = ray_plan_aggregations(plan);
 	if (!err)
 		err = plan_records(plan);
 	if (!err)

@@ -11,6 +11,14 @@ static inline uint32_t ray_round8(uint64_t size)
 	return (size + RAY_ALIGN - 1) / RAY_ALIGN * RAY_ALIGN;
 }
 
+static inline void ray_grow(uint32_t *to, uint64_t size)
+{
+	if (size > UINT32_MAX)
+		size = UINT32_MAX;
+	if (*to < size)
+		*to = size;
+}
+
 /* Bytes of a string in a key, a record or a variable. */
 static inline uint32_t ray_plan_string_size(const struct ray_plan *plan)
 {
@@ -31,6 +39,7 @@ void ray_plan_field(const struct ray_plan *plan, const struct ray_expr *e, struc
 /* The steps of one clause and the size of its record. */
 RAY_MUST_USE struct ray_error *ray_plan_clause(struct ray_plan *plan, const struct ray_clause *clause,
 					       struct ray_clause_plan *ret);
+RAY_MUST_USE struct ray_error *ray_plan_aggregations(struct ray_plan *plan);
 /* How many temporaries e needs at most. */
 uint32_t ray_plan_temps(const struct ray_expr *e);
 

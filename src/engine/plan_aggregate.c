@@ -1,0 +1,103 @@
+/* plan_aggregate.c - keys and words of aggregations. SPDX-License-Identifier: MIT
+ *
+ * All uses of an aggregation share one key: each part is as wide as its widest use. */
+#include "engine/plan_walk.h"
+
+static uint32_t words_of(const struct ray_aggregation *a)
+{
+	const int64_t *p = a->parameters;
+
+	switch (a->function) {
+	case RAY_AGG_AVG:
+		return 2;
+	case RAY_AGG_STDDEV:
+		return 4;
+	case RAY_AGG_QUANTIZE:
+		return 127;
+	case RAY_AGG_LQUANTIZE:
+		return p[2] > 0 && p[1] >= p[0] ? (p[1] - p[0]) / p[2] + 2 : 2;
+	case RAY_AGG_LLQUANTIZE:
+		return p[0] > 0 && p[2] >= p[1] ? (p[2] - p[1] + 1) * (p[3] - p[3] / p[0]) * 2 + 3 : 3;
+	default:
+		return 1;
+	}
+}
+
+/* The parts of a probe's name, if all uses ask for the same one, need only the probe's ID. */
+static void merge_use(const struct ray_plan *plan, struct ray_field *f, const struct ray_expr *use)
+{
+	struct ray_field other;
+
+	ray_plan_field(plan, use, &other);
+	if (!f->expr) {
+		*f = other;
+		return;
+	}
+	if (f->kind == RAY_VALUE_STRING && other.kind == RAY_VALUE_STRING && f->size != other.size &&
+	    (f->size == 8 || other.size == 8))
+		f->size = ray_plan_string_size(plan);
+	else if (f->size == 8 && other.size == 8 && f->kind == RAY_VALUE_STRING &&
+		 f->expr->variable->builtin != use->variable->builtin)
+		f->size = ray_plan_string_size(plan);
+	else if (f->size < other.size)
+		f->size = other.size;
+	if (f->frames < other.frames)
+		f->frames = other.frames;
+}
+
+static void merge_uses(struct ray_plan *plan, const struct ray_aggregation *a, struct ray_field *fields)
+{
+	for (size_t i = 0; i < plan->program->clauses.n; i++) {
+		const struct ray_clause *c = plan->program->clauses.at[i];
+
+		for (size_t k = 0; k < c->statement_count; k++) {
+			const struct ray_statement *s = &c->statements[k];
+
+			if (s->kind != RAY_STATEMENT_AGGREGATE || s->aggregation != a)
+				continue;
+			for (size_t n = 0; n < s->key_count && n < a->key_count; n++)
+				merge_use(plan, &fields[n], s->keys[n]);
+		}
+	}
+}
+
+static struct ray_error *plan_aggregation(struct ray_plan *plan, const struct ray_aggregation *a,
+					  struct ray_agg_plan *ret)
+{
+	struct ray_field *fields = ray_arena_alloc(plan->arena, (a->key_count + 1) * sizeof(*fields));
+
+	if (!fields)
+		return &ray_enomem;
+	*ret = (struct ray_agg_plan){ .aggregation = a, .words = words_of(a) };
+	ret->value_size = 8 + 8 * ret->words;
+	ret->key.fields = fields;
+	ret->key.field_count = a->key_count;
+	merge_uses(plan, a, fields);
+	for (size_t i = 0; i < a->key_count; i++) {
+		fields[i].offset = ret->key.size;
+		ret->key.size += ray_round8(fields[i].size);
+	}
+	if (!ret->key.size)
+		ret->key.size = 4;
+	if (a->function == RAY_AGG_NONE) { /* only ever named: nothing to keep */
+		ret->words = ret->value_size = 0;
+		return NULL;
+	}
+	ret->map = RAY_MAP_OWN + plan->map_count++;
+	ray_grow(&plan->key_size, ret->key.size);
+	ray_grow(&plan->zeros_size, ret->value_size);
+	return NULL;
+}
+
+struct ray_error *ray_plan_aggregations(struct ray_plan *plan)
+{
+	size_t count = plan->program->aggregations.n;
+	struct ray_error *err = NULL;
+
+	plan->aggregations = ray_arena_alloc(plan->arena, (count + 1) * sizeof(*plan->aggregations));
+	if (!plan->aggregations)
+		return &ray_enomem;
+	for (size_t i = 0; i < count && !err; i++)
+		err = plan_aggregation(plan, plan->program->aggregations.at[i], &plan->aggregations[i]);
+	return err;
+}
