@@ -262,10 +262,12 @@ static int saved_at(int i)
 	return -8 * (i + 2);
 }
 
+/* arg1 the probe, arg2 the clause, arg3 the instruction, arg4 the fault, arg5 its value. */
 static void emit_error_args(struct ray_piece *p)
 {
-	static const uint16_t from[ERROR_ARGS] = {
-		[2] = offsetof(struct ray_slot, fault_action),
+	static const uint16_t from[] = {
+		[1] = offsetof(struct ray_slot, probe),
+		[2] = offsetof(struct ray_slot, clause),
 		[3] = offsetof(struct ray_slot, fault_pc),
 		[4] = offsetof(struct ray_slot, fault),
 	};
@@ -274,10 +276,7 @@ static void emit_error_args(struct ray_piece *p)
 		emit_copy(p, BPF_DW, BPF_REG_10, saved_at(i), RAY_SLOT_REG, offsetof(struct ray_slot, args) + 8 * i);
 	emit_copy(p, BPF_DW, BPF_REG_10, -8, RAY_SLOT_REG, offsetof(struct ray_slot, probe)); /* and clause */
 	emit_zero(p, offsetof(struct ray_slot, args));
-	ray_piece_emit(p, RAY_LOAD(BPF_W, BPF_REG_1, RAY_SLOT_REG, offsetof(struct ray_slot, clause)));
-	ray_piece_emit(p, RAY_ALU_IMM(BPF_ADD, BPF_REG_1, 1));
-	ray_piece_emit(p, RAY_STORE(BPF_DW, RAY_SLOT_REG, BPF_REG_1, offsetof(struct ray_slot, args) + 8));
-	for (int i = 2; i < ERROR_ARGS - 1; i++) {
+	for (int i = 1; i < (int)RAY_COUNT(from); i++) {
 		ray_piece_emit(p, RAY_LOAD(BPF_W, BPF_REG_1, RAY_SLOT_REG, from[i]));
 		ray_piece_emit(p, RAY_STORE(BPF_DW, RAY_SLOT_REG, BPF_REG_1, offsetof(struct ray_slot, args) + 8 * i));
 	}
