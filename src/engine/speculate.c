@@ -61,8 +61,8 @@ static void release(struct ray_consumer *c, uint32_t id, struct ray_speculation 
 {
 	if (s)
 		s->size = s->counted = 0;
-	if (c->t->state && id < sizeof(c->t->state->spec_state) / sizeof(c->t->state->spec_state[0]))
-		__atomic_store_n(&c->t->state->spec_state[id], 0, __ATOMIC_RELEASE);
+	if (c->t->state && id && id <= sizeof(c->t->state->spec_state) / sizeof(c->t->state->spec_state[0]))
+		__atomic_store_n(&c->t->state->spec_state[id - 1], 0, __ATOMIC_RELEASE);
 }
 
 struct ray_error *ray_speculation_commit(struct ray_consumer *c, uint32_t id)
