@@ -128,7 +128,9 @@ static bool add_recorded_frame(struct ray_recorded *r, const struct ray_record_s
 			       const struct ray_unwind_regs *regs)
 {
 	const struct ray_walk_frame *f = &record->frames[i], *next = i + 1 < record->count ? f + 1 : NULL;
-	struct ray_raw_frame *raw = add_frame(r, f->pc, f->fp, f->sp, f->flags & RAY_FRAME_IS_EXACT);
+	/* What was not recorded of a frame has been written over since. */
+	uint64_t fp = f->flags & RAY_FRAME_HAS_WORDS ? f->fp : 0;
+	struct ray_raw_frame *raw = add_frame(r, f->pc, fp, f->sp, f->flags & RAY_FRAME_IS_EXACT);
 
 	if (!raw)
 		return false;
