@@ -21,7 +21,7 @@ struct ray_walk_path {
 static long ray_path_up(__u64 i, struct ray_slot **c)
 {
 	struct ray_walk_path *w = ray_work(*c);
-	__u64 dentry = w->dentry, parent, count = w->count;
+	__u64 dentry = w->dentry, parent, name, count;
 
 	(void)i;
 	if (dentry == w->root_dentry && w->mount == w->root_mount)
@@ -35,12 +35,15 @@ static long ray_path_up(__u64 i, struct ray_slot **c)
 		return 0;
 	}
 	parent = ray_kernel_pointer(dentry + RAY_CONST(DENTRY_PARENT));
-	if (!parent || count >= RAY_PATH_NAMES)
-		return 1;
 	/* A root that is not the mount's hangs nowhere (memfd): its name is all there is. */
-	if (parent == dentry && count)
+	name = ray_kernel_pointer(dentry + RAY_CONST(DENTRY_NAME));
+	count = w->count;
+	if (!parent || (parent == dentry && count))
 		return 1;
-	w->names[count] = ray_kernel_pointer(dentry + RAY_CONST(DENTRY_NAME));
+	RAY_OPAQUE(count);
+	if (count >= RAY_PATH_NAMES)
+		return 1;
+	w->names[count] = name;
 	w->count = count + 1;
 	w->dentry = parent;
 	return parent == dentry;

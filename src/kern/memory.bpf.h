@@ -213,10 +213,12 @@ RAY_RUNTIME __u64 ray_bcopy(__u64 slot, __u64 from, __u64 to, __u64 size)
 		return 0;
 	}
 	/* The kernel copies forwards; onto bytes that are still to be read it must be the other way. */
-	if (to > from && to - from < size && ray_is_readable(c.s, ray_offset(from), size))
-		bpf_loop(size, ray_move_step, &c, 0);
-	else
+	if (to <= from || to - from >= size)
 		ray_read(c.s, ray_at(c.s, ray_offset(to)), size, from);
+	else if (ray_offset(from) < RAY_CONST(SCRATCH_START))
+		ray_fault_set(c.s, RAY_FAULT_BADADDR, from);
+	else
+		bpf_loop(size, ray_move_step, &c, 0);
 	return 0;
 }
 

@@ -151,6 +151,16 @@ RAY_RUNTIME __u64 ray_copyinstr(__u64 slot, __u64 dst, __u64 address, __u64 max)
 	return 0;
 }
 
+/* 0 bytes are none to the verifier of old kernels: it must see that there is one at least. */
+static __always_inline void ray_write_user(struct ray_slot *s, __u64 to, __u64 from, __u64 size)
+{
+	__u64 but_one = size - 1;
+
+	RAY_OPAQUE(but_one);
+	if (but_one < RAY_CONST(BLOCK) && bpf_probe_write_user((void *)to, ray_at(s, from), but_one + 1))
+		ray_fault_set(s, RAY_FAULT_BADADDR, to);
+}
+
 /* From any address to the process. What is not in the slot goes through it, and so is at most a string long. */
 RAY_RUNTIME __u64 ray_copyout(__u64 slot, __u64 address, __u64 to, __u64 size)
 {
@@ -168,8 +178,8 @@ RAY_RUNTIME __u64 ray_copyout(__u64 slot, __u64 address, __u64 to, __u64 size)
 	} else if (size > RAY_CONST(BLOCK) || !ray_is_readable(s, from, size)) {
 		ray_fault_set(s, RAY_FAULT_BADADDR, address);
 	}
-	if (!s->fault && size && size <= RAY_CONST(BLOCK) && bpf_probe_write_user((void *)to, ray_at(s, from), size))
-		ray_fault_set(s, RAY_FAULT_BADADDR, to);
+	if (!s->fault)
+		ray_write_user(s, to, from, size);
 	return 0;
 }
 
@@ -187,8 +197,7 @@ RAY_RUNTIME __u64 ray_copyoutstr(__u64 slot, __u64 address, __u64 to, __u64 max)
 	size = length + 1;
 	if (size > max)
 		size = max;
-	if (size && size <= RAY_CONST(BLOCK) && bpf_probe_write_user((void *)to, ray_at(s, ray_work_string(0)), size))
-		ray_fault_set(s, RAY_FAULT_BADADDR, to);
+	ray_write_user(s, to, ray_work_string(0), size);
 	return 0;
 }
 

@@ -239,7 +239,7 @@ static void numbers_fall_into_distributions(void **state)
 static void every_function_is_taken_by_the_verifier(void **state)
 {
 	const struct ray_object *object;
-	size_t count = 0;
+	size_t count = 0, failures = 0;
 
 	(void)state;
 	need("ray_load");
@@ -252,9 +252,10 @@ static void every_function_is_taken_by_the_verifier(void **state)
 			continue;
 		/* A kernel may be locked down, so that nothing writes into processes. */
 		if (!kern_load(&run, name) && !strstr(run.skip, "lets nobody write"))
-			fail_msg("%s: %s", name, run.skip);
+			failures++;
 		count++;
 	}
+	assert_int_equal(failures, 0);
 	assert_true(count > 50);
 }
 
