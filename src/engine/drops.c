@@ -8,9 +8,7 @@ static const struct row {
 	size_t offset; /* in struct ray_state */
 	const char *tag, *what, *tail;
 } rows[] = {
-	{ offsetof(struct ray_state, drops), "PRINCIPAL", "drop", "" },
 	{ offsetof(struct ray_state, slot_drops), "PRINCIPAL", "firing", " lost: no free memory on its CPU" },
-	{ offsetof(struct ray_state, agg_drops), "AGGREGATION", "aggregation drop", "" },
 	{ offsetof(struct ray_state, dynvar_drops), "DYNAMIC", "dynamic variable drop", "" },
 	{ offsetof(struct ray_state, spec_drops), "SPEC", "speculative drop", "" },
 	{ offsetof(struct ray_state, spec_busy), "SPECBUSY", "failed speculation",
@@ -34,10 +32,30 @@ static void tell(struct ray_consumer *c, const struct row *row, uint64_t n)
 	ray_consumer_note(c, "%s%llu %s%s%s", tag, (unsigned long long)n, row->what, n > 1 ? "s" : "", row->tail);
 }
 
+static void tell_by_cpu(struct ray_consumer *c, const struct row *row, const volatile uint64_t *now, __u64 *told)
+{
+	for (uint32_t cpu = 0; cpu < RAY_DROP_CPUS; cpu++) {
+		uint64_t n = now[cpu] - told[cpu];
+		struct row here = *row;
+		char tail[32];
+
+		if (!n)
+			continue;
+		snprintf(tail, sizeof(tail), " on CPU %u", cpu);
+		here.tail = tail;
+		tell(c, &here, n);
+		told[cpu] += n;
+	}
+}
+
 void ray_consumer_report_drops(struct ray_consumer *c)
 {
+	static const struct row records = { 0, "PRINCIPAL", "drop", "" },
+				keys = { 0, "AGGREGATION", "aggregation drop", "" };
 	uint64_t held;
 
+	tell_by_cpu(c, &records, (const volatile uint64_t *)c->t->state->drops, c->reported.drops);
+	tell_by_cpu(c, &keys, (const volatile uint64_t *)c->t->state->agg_drops, c->reported.agg_drops);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		uint64_t now = count_at(c->t->state, &rows[i]), told = count_at(&c->reported, &rows[i]);
 

@@ -81,6 +81,7 @@ void ray_gen_normalise(struct ray_gen *g, uint8_t reg, const struct ray_type *ty
 uint8_t ray_gen_size_code(uint64_t size); /* BPF_B.. */
 /* *(u64 *)(state + offset) += 1; uses R1, R2. */
 void ray_gen_count(struct ray_gen *g, uint32_t offset);
+void ray_gen_count_cpu(struct ray_gen *g, uint32_t offset); /* an element per CPU: RAY_DROP_CPUS */
 
 /* ---- gen_expr.c ---- */
 void ray_gen_expr(struct ray_gen *g, const struct ray_expr *e, unsigned d);

@@ -25,7 +25,7 @@ static void find_element(struct ray_gen *g, const struct ray_agg_plan *a, uint32
 	ray_gen_slot_pointer(g, R2, g->plan->key_at);
 	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_map_lookup_elem));
 	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JNE, R0, 0), found);
-	ray_gen_count(g, offsetof(struct ray_state, agg_drops));
+	ray_gen_count_cpu(g, offsetof(struct ray_state, agg_drops));
 	ray_piece_jump(g->c, RAY_JUMP_ALWAYS, lost);
 	ray_piece_place(g->c, found);
 }
@@ -118,7 +118,7 @@ static void update_extreme(struct ray_gen *g, bool is_min, uint32_t end)
 	ray_piece_jump(g->c, RAY_JUMP_REG(BPF_JEQ, R0, R5), done);
 	ray_gen_emit(g, RAY_ALU_IMM(BPF_SUB, R4, 1));
 	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JNE, R4, 0), again);
-	ray_gen_count(g, offsetof(struct ray_state, agg_drops));
+	ray_gen_count_cpu(g, offsetof(struct ray_state, agg_drops));
 	ray_piece_jump(g->c, RAY_JUMP_ALWAYS, end);
 	ray_piece_place(g->c, done);
 	ray_gen_emit(g, RAY_STORE_IMM(BPF_DW, R1, MARK, 1));

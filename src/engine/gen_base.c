@@ -163,6 +163,17 @@ void ray_gen_count(struct ray_gen *g, uint32_t offset)
 	ray_gen_emit(g, RAY_ATOMIC(BPF_DW, BPF_ADD, R1, R2, 0));
 }
 
+void ray_gen_count_cpu(struct ray_gen *g, uint32_t offset)
+{
+	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_get_smp_processor_id));
+	ray_gen_emit(g, RAY_ALU_IMM(BPF_AND, R0, RAY_DROP_CPUS - 1));
+	ray_gen_emit(g, RAY_ALU_IMM(BPF_LSH, R0, 3));
+	ray_piece_load_map_value(g->c, R1, RAY_LINK_STATE, offset);
+	ray_gen_emit(g, RAY_ALU_REG(BPF_ADD, R1, R0));
+	ray_gen_emit(g, RAY_MOV_IMM(R2, 1));
+	ray_gen_emit(g, RAY_ATOMIC(BPF_DW, BPF_ADD, R1, R2, 0));
+}
+
 /* ---- types ---- */
 
 uint8_t ray_gen_size_code(uint64_t size)

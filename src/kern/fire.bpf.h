@@ -31,7 +31,7 @@ RAY_RUNTIME __u64 ray_fault_send(__u64 slot)
 	record.pc = s->fault_pc;
 	record.value = s->fault_value;
 	if (bpf_ringbuf_output(RAY_MAP(RING), &record, sizeof(record), 0))
-		__sync_fetch_and_add(&state->drops, 1);
+		__sync_fetch_and_add(&state->drops[record.head.cpu & (RAY_DROP_CPUS - 1)], 1);
 	return 0;
 }
 

@@ -35,7 +35,7 @@ RAY_RUNTIME __u64 ray_record_send(__u64 slot, __u64 offset, __u64 size)
 		return 0;
 	state = ray_state_get();
 	if (state)
-		__sync_fetch_and_add(&state->drops, 1);
+		__sync_fetch_and_add(&state->drops[r->cpu & (RAY_DROP_CPUS - 1)], 1);
 	return 1;
 }
 

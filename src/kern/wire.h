@@ -266,20 +266,22 @@ struct ray_unwind_row {
 
 enum ray_activity { RAY_INACTIVE, RAY_ACTIVE, RAY_DRAINING /* exit() was called: only END runs */, RAY_STOPPED };
 
+enum { RAY_DROP_CPUS = 128 }; /* a power of two; more CPUs than that share */
+
 struct ray_state {
 	__u32 activity;
 	__u32 exit_code;
 	__u64 exit_count;
 	__u32 own_tgid;
 	__u32 pad;
-	__u64 drops;	       /* records the ring had no room for */
 	__u64 slot_drops;      /* firings that found no free slot */
-	__u64 agg_drops;
 	__u64 dynvar_drops;    /* no room for a new element of an associative array or self-> */
 	__u64 spec_drops, spec_busy, spec_unavailable;
 	__u64 stack_drops;
 	__u64 wall_offset;     /* walltimestamp - timestamp */
 	__u32 spec_state[64];  /* by id: 0 free, 1 active, 2 committing/discarding */
+	__u64 drops[RAY_DROP_CPUS];	/* by CPU: records the ring had no room for */
+	__u64 agg_drops[RAY_DROP_CPUS]; /* keys an aggregation had no room for */
 };
 
 /* ---- the runtime's work area in a slot: numbers, then strings of STRSIZE bytes (rounded up, and room for a word) ---- */
