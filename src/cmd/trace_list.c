@@ -108,8 +108,12 @@ struct ray_error *ray_trace_list(struct ray_trace_call *t)
 	size_t i, j;
 
 	fprintf(t->out, "%5s %10s %17s %33s %s\n", "ID", "PROVIDER", "MODULE", "FUNCTION", "NAME");
-	if (!t->given.n)
-		return print_matches(t, &all);
+	if (!t->given.n) {
+		err = print_matches(t, &all);
+		if (!err && *ray_catalogue_note(t->catalogue))
+			fprintf(stderr, "dtrace: %s\n", ray_catalogue_note(t->catalogue));
+		return err;
+	}
 	for (i = 0; !err && i < t->program->clauses.n; i++) {
 		clause = t->program->clauses.at[i];
 		for (j = 0; !err && j < clause->spec_count; j++)

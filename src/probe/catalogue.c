@@ -20,6 +20,7 @@ struct ray_catalogue {
 	size_t table_size, count;
 	uint32_t next_id;
 	char *prelude;
+	const char *note; /* NULL if none */
 	ray_code_processes processes; /* looked at so far */
 	int tracefs;		      /* its directory; -1 until someone needs it */
 };
@@ -108,6 +109,18 @@ struct ray_error *ray_catalogue_tracefs(struct ray_catalogue *c, int *ret)
 	if (!err)
 		*ret = c->tracefs;
 	return err;
+}
+
+void ray_catalogue_set_note(struct ray_catalogue *c, const char *what, struct ray_error *err)
+{
+	if (!c->note)
+		c->note = ray_arena_printf(c->arena, "%s: %s", what, ray_error_text(err));
+	ray_error_free(err);
+}
+
+const char *ray_catalogue_note(const struct ray_catalogue *c)
+{
+	return c->note ? c->note : "";
 }
 
 const char *ray_catalogue_prelude(const struct ray_catalogue *c)

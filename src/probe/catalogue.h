@@ -76,6 +76,9 @@ RAY_MUST_USE struct ray_error *ray_probe_args(struct ray_catalogue *c, struct ra
 /* Fills probe->sites. */
 RAY_MUST_USE struct ray_error *ray_probe_sites(struct ray_catalogue *c, struct ray_probe *probe);
 
+/* What could not be looked at by a description that did not name it, and why; "" if nothing. For -l to tell. */
+const char *ray_catalogue_note(const struct ray_catalogue *c);
+
 /* D declarations and translators that the provider's argument types need; "" if none. All providers' are given to the parser. */
 const char *ray_catalogue_prelude(const struct ray_catalogue *c);
 

@@ -50,6 +50,8 @@ RAY_MUST_USE struct ray_error *ray_catalogue_add(struct ray_catalogue *c, const 
 						 struct ray_probe **ret);
 /* The directory of tracefs, opened once: remains the catalogue's. */
 RAY_MUST_USE struct ray_error *ray_catalogue_tracefs(struct ray_catalogue *c, int *ret);
+/* Consumes err: the catalogue's note, if it has none yet. */
+void ray_catalogue_set_note(struct ray_catalogue *c, const char *what, struct ray_error *err);
 struct ray_arena *ray_catalogue_arena(struct ray_catalogue *c);
 const struct ray_catalogue_options *ray_catalogue_settings(const struct ray_catalogue *c);
 /* The processes whose code was looked at; see process.h. */

@@ -124,9 +124,9 @@ static struct ray_error *tracepoint_match(struct ray_catalogue *c, const struct 
 	if (!is_three_fields && !ray_glob_matches(spec->function, ""))
 		return NULL;
 	err = groups_match(c, p, &wanted, matches);
-	/* Who asked for something else need not be told that there is no tracefs. */
+	/* Who asked for something else need not fail because there is no tracefs. */
 	if (err && !is_named) {
-		ray_error_free(err);
+		ray_catalogue_set_note(c, "tracepoints are left out", err);
 		err = NULL;
 	}
 	return err;
