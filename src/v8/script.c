@@ -16,12 +16,14 @@ enum {
 	MAX_OFFSET = 1 << 29,
 	MAX_SOURCE = 64 << 20, /* UTF-16 units; beyond that lines are not counted, */
 	MAX_LINES = 8 << 20,   /* nor beyond as many of them: only damage makes such scripts */
+	MAX_KEPT = 1024,
 };
 
 struct ray_v8_script {
 	uint64_t script, source;
 	int64_t length; /* -1: the source cannot be read */
 	int line_offset, column_offset;
+	bool in_doubt; /* the heap was forgotten since; then its lines are kept only if it still has the same source */
 	RAY_VEC(uint32_t) starts; /* of lines */
 };
 
@@ -32,6 +34,14 @@ void ray_v8_scripts_free(struct ray_v8 *v8)
 		free(v8->scripts.at[i]);
 	}
 	ray_vec_free(&v8->scripts);
+}
+
+void ray_v8_scripts_doubt(struct ray_v8 *v8)
+{
+	if (v8->scripts.n > MAX_KEPT)
+		ray_v8_scripts_free(v8);
+	for (size_t i = 0; i < v8->scripts.n; i++)
+		v8->scripts.at[i]->in_doubt = true;
 }
 
 /* The same line ends as V8: LF, CR, CR LF, U+2028 and U+2029. */
@@ -83,13 +93,49 @@ static bool is_for_later(struct ray_v8 *v8, uint64_t script)
 	       ray_v8_string_length(v8, source) > LARGE_SOURCE;
 }
 
+/* Reads what s->script has, from the start. */
+static void read_script(struct ray_v8 *v8, struct ray_v8_script *s)
+{
+	uint64_t script = s->script;
+
+	s->in_doubt = false;
+	s->length = -1;
+	ray_vec_free(&s->starts);
+	if (!ray_v8_is(v8, script, RAY_V8_TYPE_SCRIPT) || !ray_v8_field(v8, script, RAY_V8_SCRIPT_SOURCE, &s->source))
+		return;
+	s->length = ray_v8_string_length(v8, s->source);
+	s->line_offset = offset_of(v8, script, RAY_V8_SCRIPT_LINE_OFFSET);
+	s->column_offset = offset_of(v8, script, RAY_V8_SCRIPT_COLUMN_OFFSET);
+	if (s->length > MAX_SOURCE || (s->length >= 0 && !count_lines(v8, s))) {
+		s->length = -1;
+		ray_vec_free(&s->starts);
+	}
+}
+
+/* Counting lines is most of the work of naming a frame: they are kept as long as the source is the same object. */
+static bool is_unchanged(struct ray_v8 *v8, struct ray_v8_script *s)
+{
+	uint64_t source;
+
+	s->in_doubt = false;
+	return s->length >= 0 && ray_v8_is(v8, s->script, RAY_V8_TYPE_SCRIPT) &&
+	       ray_v8_field(v8, s->script, RAY_V8_SCRIPT_SOURCE, &source) && source == s->source &&
+	       ray_v8_string_length(v8, source) == s->length &&
+	       s->line_offset == offset_of(v8, s->script, RAY_V8_SCRIPT_LINE_OFFSET) &&
+	       s->column_offset == offset_of(v8, s->script, RAY_V8_SCRIPT_COLUMN_OFFSET);
+}
+
 static struct ray_v8_script *load(struct ray_v8 *v8, uint64_t script)
 {
 	struct ray_v8_script *s;
 
 	for (size_t i = 0; i < v8->scripts.n; i++) {
-		if (v8->scripts.at[i]->script == script)
-			return v8->scripts.at[i];
+		s = v8->scripts.at[i];
+		if (s->script != script)
+			continue;
+		if (s->in_doubt && !is_unchanged(v8, s))
+			read_script(v8, s);
+		return s;
 	}
 	if (v8->hurry && is_for_later(v8, script))
 		return NULL;
@@ -99,16 +145,7 @@ static struct ray_v8_script *load(struct ray_v8 *v8, uint64_t script)
 		return NULL;
 	}
 	s->script = script;
-	s->length = -1;
-	if (!ray_v8_is(v8, script, RAY_V8_TYPE_SCRIPT) || !ray_v8_field(v8, script, RAY_V8_SCRIPT_SOURCE, &s->source))
-		return s;
-	s->length = ray_v8_string_length(v8, s->source);
-	s->line_offset = offset_of(v8, script, RAY_V8_SCRIPT_LINE_OFFSET);
-	s->column_offset = offset_of(v8, script, RAY_V8_SCRIPT_COLUMN_OFFSET);
-	if (s->length > MAX_SOURCE || (s->length >= 0 && !count_lines(v8, s))) {
-		s->length = -1;
-		ray_vec_free(&s->starts);
-	}
+	read_script(v8, s);
 	return s;
 }
 

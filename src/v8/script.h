@@ -19,5 +19,7 @@ bool ray_v8_script_place(struct ray_v8 *v8, uint64_t script, int32_t position, i
 const char *ray_v8_script_line(struct ray_v8 *v8, uint64_t script, int line, uint32_t limit);
 
 void ray_v8_scripts_free(struct ray_v8 *v8);
+/* The heap is not as it was: what is known of scripts is checked before it is used again. */
+void ray_v8_scripts_doubt(struct ray_v8 *v8);
 
 #endif

@@ -26,7 +26,7 @@ void ray_v8_deinit(struct ray_v8 *v8)
 
 bool ray_v8_forget(struct ray_v8 *v8)
 {
-	ray_v8_scripts_free(v8);
+	ray_v8_scripts_doubt(v8);
 	v8->codes.n = 0;
 	memset(v8->maps, 0, sizeof(v8->maps));
 	memset(v8->texts, 0, sizeof(v8->texts));

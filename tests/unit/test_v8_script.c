@@ -52,6 +52,23 @@ static void lines_are_counted_across_pieces(void **state)
 	assert_place(h, s, 65537, 2, 1);
 }
 
+/* A target that runs on: another script may lie there by then. */
+static void lines_are_counted_again_when_the_source_is_another(void **state)
+{
+	struct fake_heap *h = *state;
+	uint64_t s = script_of(h, "a\nb\nc");
+
+	assert_place(h, s, 4, 3, 1);
+	assert_true(ray_v8_forget(&h->v8));
+	assert_place(h, s, 4, 3, 1);
+	fake_set(h, s, RAY_V8_SCRIPT_SOURCE, fake_one(h, "abcde"));
+	assert_true(ray_v8_forget(&h->v8));
+	assert_place(h, s, 4, 1, 5);
+	fake_set(h, s, RAY_V8_SCRIPT_LINE_OFFSET, fake_smi(10));
+	assert_true(ray_v8_forget(&h->v8));
+	assert_place(h, s, 4, 11, 5);
+}
+
 static void positions_outside_have_no_place(void **state)
 {
 	struct fake_heap *h = *state;
@@ -162,6 +179,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		fake_test(lines_end_as_v8_ends_them),	       fake_test(lines_are_counted_across_pieces),
+		fake_test(lines_are_counted_again_when_the_source_is_another),    fake_test(scripts_may_start_elsewhere),
 		fake_test(positions_outside_have_no_place),    fake_test(scripts_may_start_elsewhere),
 		fake_test(offsets_that_cannot_be_are_ignored), fake_test(source_lines_are_text),
 		fake_test(source_that_is_gone_has_no_lines),   fake_test(a_script_is_known_by_name_or_url),
