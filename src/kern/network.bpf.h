@@ -16,7 +16,8 @@ enum {
 /* The text is made in the work area, whole, and then copied as far as there is room. The address is there, too. */
 struct ray_net_text {
 	__u64 length;
-	__u8 address[24];
+	__u64 run, best, best_at;
+	__u8 address[32];
 	char text[96];
 };
 
@@ -55,16 +56,28 @@ static __always_inline void ray_net_put_hex(struct ray_net_text *t, __u16 value)
 	ray_net_put(t, ray_hex_digit(value & 15));
 }
 
-static __noinline long ray_net_put_ipv4(struct ray_slot **c, __u64 from)
-{
-	struct ray_net_text *t = ray_work(*c);
+/* Loops: the verifier would follow each way through each digit of each byte if they were written out. */
+struct ray_net_loop {
+	struct ray_slot *s;
+	__u64 from;  /* byte of the address */
+	__u64 zeros; /* of ray_net_zeros() */
+};
 
-	for (int i = 0; i < 4; i++) {
-		if (i)
-			ray_net_put(t, '.');
-		ray_net_put_decimal(t, t->address[(from + i) & 15]);
-	}
+static long ray_net_ipv4_step(__u64 i, struct ray_net_loop *c)
+{
+	struct ray_net_text *t = ray_work(c->s);
+
+	if (i)
+		ray_net_put(t, '.');
+	ray_net_put_decimal(t, t->address[(c->from + i) & 15]);
 	return 0;
+}
+
+static __always_inline void ray_net_put_ipv4(struct ray_slot *s, __u64 from)
+{
+	struct ray_net_loop c = { .s = s, .from = from };
+
+	bpf_loop(4, ray_net_ipv4_step, &c, 0);
 }
 
 /* NULL, and a fault, when the address cannot be read. */
@@ -93,50 +106,55 @@ RAY_RUNTIME __u64 ray_inet_ntoa(__u64 slot, __u64 dst, __u64 address)
 
 	if (!s || !ray_net_begin(s, address, 4))
 		return 0;
-	ray_net_put_ipv4(&s, 0);
+	ray_net_put_ipv4(s, 0);
 	return ray_net_end(s, dst);
 }
 
 /* ---- IPv6 ---- */
 
-static __always_inline __u16 ray_net_group(const struct ray_net_text *t, int i)
+static __always_inline __u16 ray_net_group(const struct ray_net_text *t, __u64 i)
 {
-	return t->address[2 * i] << 8 | t->address[2 * i + 1];
+	return t->address[2 * i & 15] << 8 | t->address[(2 * i + 1) & 15];
+}
+
+static long ray_net_zeros_step(__u64 i, struct ray_net_loop *c)
+{
+	struct ray_net_text *t = ray_work(c->s);
+
+	t->run = ray_net_group(t, i) ? 0 : t->run + 1;
+	if (t->run > t->best) {
+		t->best = t->run;
+		t->best_at = i + 1 - t->run;
+	}
+	return 0;
 }
 
 /* The longest run of groups that are 0, of two at least: its start in the low byte, its length in the next. */
-static __noinline __u64 ray_net_zeros(struct ray_slot **c)
+static __always_inline __u64 ray_net_zeros(struct ray_slot *s)
 {
-	struct ray_net_text *t = ray_work(*c);
-	__u64 best = 0, best_at = 0, run = 0;
+	struct ray_net_loop c = { .s = s };
+	struct ray_net_text *t = ray_work(s);
 
-	for (int i = 0; i < 8; i++) {
-		run = ray_net_group(t, i) ? 0 : run + 1;
-		if (run > best) {
-			best = run;
-			best_at = i + 1 - run;
-		}
-	}
-	return best < 2 ? 0 : best << 8 | best_at;
+	t->run = t->best = t->best_at = 0;
+	bpf_loop(8, ray_net_zeros_step, &c, 0);
+	return t->best < 2 ? 0 : t->best << 8 | t->best_at;
 }
 
-static __noinline long ray_net_put_groups(struct ray_slot **c, __u64 zeros)
+static long ray_net_group_step(__u64 i, struct ray_net_loop *c)
 {
-	struct ray_net_text *t = ray_work(*c);
-	__u64 first = zeros & 15, count = zeros >> 8 & 15;
+	struct ray_net_text *t = ray_work(c->s);
+	__u64 first = c->zeros & 15, count = c->zeros >> 8 & 15;
 
-	for (__u64 i = 0; i < 8; i++) {
-		if (count && i >= first && i < first + count) {
-			if (i == first)
-				ray_net_put(t, ':');
-			if (i == 7)
-				ray_net_put(t, ':');
-			continue;
-		}
-		if (i)
+	if (count && i >= first && i < first + count) {
+		if (i == first)
 			ray_net_put(t, ':');
-		ray_net_put_hex(t, ray_net_group(t, i));
+		if (i == 7)
+			ray_net_put(t, ':');
+		return 0;
 	}
+	if (i)
+		ray_net_put(t, ':');
+	ray_net_put_hex(t, ray_net_group(t, i));
 	return 0;
 }
 
@@ -144,15 +162,17 @@ static __noinline long ray_net_put_groups(struct ray_slot **c, __u64 zeros)
 static __always_inline __u64 ray_net_ipv6(struct ray_slot *s, __u64 dst, __u64 address, int is_strict)
 {
 	struct ray_net_text *t = ray_net_begin(s, address, 16);
+	struct ray_net_loop c = { .s = s };
 	__u64 zeros;
 	int is_mapped;
 
 	if (!t)
 		return 0;
-	zeros = ray_net_zeros(&s);
+	zeros = ray_net_zeros(s);
+	c.zeros = zeros;
 	is_mapped = (zeros >> 8) == 5 && !(zeros & 15) && ray_net_group(t, 5) == 0xffff;
 	if (!is_mapped && !((zeros >> 8) == 6 && !(zeros & 15))) {
-		ray_net_put_groups(&s, zeros);
+		bpf_loop(8, ray_net_group_step, &c, 0);
 		return ray_net_end(s, dst);
 	}
 	if (is_strict) {
@@ -163,7 +183,7 @@ static __always_inline __u64 ray_net_ipv6(struct ray_slot *s, __u64 dst, __u64 a
 			ray_net_put(t, ':');
 		}
 	}
-	ray_net_put_ipv4(&s, 12);
+	ray_net_put_ipv4(s, 12);
 	return ray_net_end(s, dst);
 }
 
@@ -188,35 +208,40 @@ RAY_RUNTIME __u64 ray_inet_ntop(__u64 slot, __u64 dst, __u64 family, __u64 addre
 	}
 	if (!ray_net_begin(s, address, 4))
 		return 0;
-	ray_net_put_ipv4(&s, 0);
+	ray_net_put_ipv4(s, 0);
 	return ray_net_end(s, dst);
 }
 
 /* ---- hardware ---- */
 
+static long ray_net_byte_step(__u64 i, struct ray_net_loop *c)
+{
+	struct ray_net_text *t = ray_work(c->s);
+	__u8 byte = t->address[i & 31];
+
+	if (i)
+		ray_net_put(t, ':');
+	ray_net_put(t, ray_hex_digit(byte >> 4));
+	ray_net_put(t, ray_hex_digit(byte & 15));
+	return 0;
+}
+
 RAY_RUNTIME __u64 ray_link_ntop(__u64 slot, __u64 dst, __u64 type, __u64 address)
 {
-	struct ray_slot *s = ray_slot_get(slot);
-	struct ray_net_text *t;
-	int bytes;
+	struct ray_net_loop c = { .s = ray_slot_get(slot) };
+	__u64 bytes;
 
-	if (!s)
+	if (!c.s)
 		return 0;
 	if (type != RAY_ARPHRD_ETHER && type != RAY_ARPHRD_INFINIBAND) {
-		ray_fault_set(s, RAY_FAULT_ILLOP, type);
+		ray_fault_set(c.s, RAY_FAULT_ILLOP, type);
 		return 0;
 	}
 	bytes = type == RAY_ARPHRD_ETHER ? RAY_ETHER_BYTES : RAY_INFINIBAND_BYTES;
-	t = ray_net_begin(s, address, bytes);
-	if (!t)
+	if (!ray_net_begin(c.s, address, bytes))
 		return 0;
-	for (int i = 0; i < RAY_INFINIBAND_BYTES && i < bytes; i++) {
-		if (i)
-			ray_net_put(t, ':');
-		ray_net_put(t, ray_hex_digit(t->address[i] >> 4));
-		ray_net_put(t, ray_hex_digit(t->address[i] & 15));
-	}
-	return ray_net_end(s, dst);
+	bpf_loop(bytes, ray_net_byte_step, &c, 0);
+	return ray_net_end(c.s, dst);
 }
 
 #endif

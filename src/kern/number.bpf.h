@@ -4,14 +4,41 @@
 
 #include "kern/string.bpf.h"
 
-enum { RAY_DIGITS = 66 }; /* sign, 64 digits, NUL */
+enum { RAY_DIGITS = 72 }; /* sign or 0x, 64 digits, NUL */
+
+struct ray_digits {
+	__u64 left, base;
+	__u64 at; /* of the first character in text */
+	char text[RAY_DIGITS];
+};
+
+static __always_inline void ray_digit_put(struct ray_digits *d, char c)
+{
+	__u64 at = d->at - 1;
+
+	RAY_OPAQUE(at);
+	if (at >= RAY_DIGITS)
+		return;
+	d->text[at] = c;
+	d->at = at;
+}
+
+static long ray_digit_step(__u64 i, struct ray_slot **c)
+{
+	struct ray_digits *d = ray_work(*c);
+	__u64 digit = d->left % d->base;
+
+	(void)i;
+	ray_digit_put(d, digit < 10 ? '0' + digit : 'a' + digit - 10);
+	d->left /= d->base;
+	return !d->left;
+}
 
 /* base 0: 10. Only base 10 knows negative numbers; 8 and 16 begin with 0 and 0x. */
 RAY_RUNTIME __u64 ray_lltostr(__u64 slot, __u64 dst, __s64 value, __u64 base)
 {
 	struct ray_slot *s = ray_slot_get(slot);
-	__u64 left = value, at = RAY_DIGITS + 1;
-	char *text;
+	struct ray_digits *d;
 
 	if (!s)
 		return 0;
@@ -21,28 +48,20 @@ RAY_RUNTIME __u64 ray_lltostr(__u64 slot, __u64 dst, __s64 value, __u64 base)
 		ray_fault_set(s, RAY_FAULT_ILLOP, base);
 		return 0;
 	}
+	d = ray_work(s);
+	d->left = base == 10 && value < 0 ? -(__u64)value : value;
+	d->base = base;
+	d->at = RAY_DIGITS - 1;
+	d->text[RAY_DIGITS - 1] = 0;
+	bpf_loop(64, ray_digit_step, &s, 0);
 	if (base == 10 && value < 0)
-		left = -left;
-	text = ray_work(s);
-	text[RAY_DIGITS + 1] = 0;
-	for (int i = RAY_DIGITS; i > 2; i--) {
-		__u64 digit = left % base;
-
-		text[i] = digit < 10 ? '0' + digit : 'a' + digit - 10;
-		at = i;
-		left /= base;
-		if (!left)
-			break;
-	}
-	at &= 127;
-	if ((base == 16 || base == 8) && value && at > 2) {
-		if (base == 16)
-			text[--at] = 'x';
-		text[--at] = '0';
-	} else if (base == 10 && value < 0 && at > 1) {
-		text[--at] = '-';
-	}
-	return ray_result(s, dst, RAY_CONST(WORK_AT) + at, RAY_CONST(STRSIZE));
+		ray_digit_put(d, '-');
+	if (base == 16 && value)
+		ray_digit_put(d, 'x');
+	if ((base == 16 || base == 8) && value)
+		ray_digit_put(d, '0');
+	return ray_result(s, dst, RAY_CONST(WORK_AT) + __builtin_offsetof(struct ray_digits, text) + d->at,
+			  RAY_CONST(STRSIZE));
 }
 
 /* ---- distributions ---- */
@@ -89,36 +108,53 @@ RAY_RUNTIME __u64 ray_lquantize_bin(__s64 value, __s64 low, __s64 high, __s64 st
 	return (__u64)(value - low) / (__u64)step + 1;
 }
 
+struct ray_power_loop {
+	__u64 value, factor, max;
+	__u64 magnitude, low, high;
+};
+
+/* max becomes factor to the power of low, and then goes up until it is more than value. */
+static long ray_power_step(__u64 i, struct ray_power_loop *c)
+{
+	if (i >= c->low) {
+		if (c->value < c->max || c->magnitude > c->high)
+			return 1;
+		c->magnitude++;
+	}
+	c->max *= c->factor;
+	return 0;
+}
+
 /* Powers of factor from low to high, each in `steps` parts; below 0 mirrored; what is smaller than all in the middle. */
 RAY_RUNTIME __u64 ray_llquantize_bin(__s64 value, __u64 factor, __u64 low, __u64 high, __u64 steps)
 {
-	__u64 v = value < 0 ? -(__u64)value : value, max = 1, magnitude = low, part = 0;
-	__u64 overlap, each, middle, distance;
+	struct ray_power_loop c = { .value = value < 0 ? -(__u64)value : value,
+				    .factor = factor,
+				    .max = 1,
+				    .magnitude = low,
+				    .low = low,
+				    .high = high };
+	__u64 overlap, each, middle, distance, part = 0;
 
 	if (factor < 2 || steps < 1 || high < low || high > 63)
 		return 0;
 	overlap = steps / factor; /* the parts of one power that the power below has, too */
 	each = steps - overlap;
 	middle = 1 + (high - low + 1) * each;
-	for (__u64 i = 0; i < 64 && i < low; i++)
-		max *= factor;
-	if (v < max)
+	bpf_loop(66, ray_power_step, &c, 0);
+	if (c.magnitude == low)
 		return middle;
-	for (int i = 0; i < 64; i++) {
-		max *= factor;
-		if (v < max)
-			break;
-		if (++magnitude > high)
-			break;
-	}
-	if (magnitude <= high && max) {
-		if (magnitude)
-			part = max / steps ? v / (max / steps) : 0;
+	c.magnitude--; /* the one it is in, or the one behind the last */
+	if (c.magnitude <= high && c.value < c.max) {
+		if (c.magnitude)
+			part = c.max / steps ? c.value / (c.max / steps) : 0;
 		else
-			part = v * steps / max;
+			part = c.max ? c.value * steps / c.max : 0;
 		part -= overlap;
+	} else {
+		c.magnitude = high + 1;
 	}
-	distance = (magnitude - low) * each + part + 1;
+	distance = (c.magnitude - low) * each + part + 1;
 	return value < 0 ? middle - distance : middle + distance;
 }
 
