@@ -94,7 +94,8 @@ bool ray_decl_prototype(struct ray_parser *p, const struct ray_derivation *list,
 /* decl_struct.c, decl_enum.c: from behind the opening brace to the closing one, which has not been passed yet. */
 bool ray_decl_struct_body(struct ray_parser *p, struct ray_decl *d);
 /* Fails: a type is not complete where it must be. */
-bool ray_decl_fail_incomplete(struct ray_parser *p, const struct ray_type *type, const char *name);
+bool ray_decl_fail_incomplete(struct ray_parser *p, const struct ray_type *type, const char *name,
+			      struct ray_where where);
 bool ray_decl_enum_body(struct ray_parser *p, struct ray_decl *d);
 bool ray_enum_body_find(const struct ray_enum_body *body, const char *name, int64_t *ret);
 
@@ -103,7 +104,7 @@ bool ray_decl_variable(struct ray_parser *p, struct ray_decl *d);
 bool ray_decl_add(struct ray_parser *p, struct ray_names *names, struct ray_variable *v); /* and into the program */
 /* Whether a name is taken among D's globals; kind_ret says by what: "scalar", "function". */
 bool ray_decl_is_global(const struct ray_parser *p, const char *name, const char **kind_ret);
-bool ray_decl_is_function(struct ray_parser *p, const char *name); /* fails if it is none */
+bool ray_decl_is_function(struct ray_parser *p, const char *name, struct ray_where where); /* fails if it is none */
 
 /* define.c */
 bool ray_decl_external(struct ray_parser *p); /* whatever stands outside of clauses */

@@ -24,7 +24,8 @@ static bool is_incomplete(const struct ray_type *r)
 }
 
 /* The reference calls everything a struct that was only named; what is being read it knows better. */
-bool ray_decl_fail_incomplete(struct ray_parser *p, const struct ray_type *type, const char *name)
+bool ray_decl_fail_incomplete(struct ray_parser *p, const struct ray_type *type, const char *name,
+			      struct ray_where where)
 {
 	const struct ray_type *r = ray_type_resolve(type);
 	bool is_open = r->kind != RAY_TYPE_FORWARD;
@@ -32,9 +33,9 @@ bool ray_decl_fail_incomplete(struct ray_parser *p, const struct ray_type *type,
 	for (const struct ray_open_tag *t = p->open_tags; t && !is_open; t = t->outer)
 		is_open = t->name && t->kind == r->forward_kind && !strcmp(t->name, r->name);
 	if (is_open || type != r)
-		return ray_parse_fail(p, "D_DECL_INCOMPLETE", "incomplete struct/union/enum %s: %s",
+		return ray_parse_fail_at(p, where, "D_DECL_INCOMPLETE", "incomplete struct/union/enum %s: %s",
 				      ray_decl_print(p, type), name);
-	return ray_parse_fail(p, "D_DECL_INCOMPLETE", "incomplete struct/union/enum struct %s: %s", r->name, name);
+	return ray_parse_fail_at(p, where, "D_DECL_INCOMPLETE", "incomplete struct/union/enum struct %s: %s", r->name, name);
 }
 
 static uint64_t align_up(uint64_t value, uint64_t align)
@@ -122,7 +123,7 @@ static bool finish_member(struct ray_parser *p, struct body *b, struct ray_decl 
 	if (r->kind == RAY_TYPE_DYNAMIC)
 		return ray_parse_fail(p, "D_DECL_DYNOBJ", "cannot have dynamic member: %s", name);
 	if (is_incomplete(r))
-		return ray_decl_fail_incomplete(p, type, name);
+		return ray_decl_fail_incomplete(p, type, name, d->ident ? d->ident_where : p->token.where);
 	if (!r->size && !(r->flags & RAY_TYPE_FLEXIBLE))
 		return ray_parse_fail(p, "D_DECL_VOIDOBJ", "cannot have void member: %s", name);
 	return size ? add_bit_field(p, b, d, type, size) : add_member(p, b, d->ident, type, 0);

@@ -81,14 +81,14 @@ bool ray_decl_is_global(const struct ray_parser *p, const char *name, const char
 	return kind != NULL;
 }
 
-bool ray_decl_is_function(struct ray_parser *p, const char *name)
+bool ray_decl_is_function(struct ray_parser *p, const char *name, struct ray_where where)
 {
 	const char *kind;
 
 	if (!ray_decl_is_global(p, name, &kind))
-		return ray_parse_fail(p, "D_FUNC_UNDEF", "undefined function name: %s", name);
+		return ray_parse_fail_at(p, where, "D_FUNC_UNDEF", "undefined function name: %s", name);
 	return strstr(kind, "function") ||
-	       ray_parse_fail(p, "D_FUNC_IDKIND", "%s '%s' may not be referenced as a function", kind, name);
+	       ray_parse_fail_at(p, where, "D_FUNC_IDKIND", "%s '%s' may not be referenced as a function", kind, name);
 }
 
 bool ray_decl_add(struct ray_parser *p, struct ray_names *names, struct ray_variable *v)
@@ -124,7 +124,7 @@ static bool declare_extern(struct ray_parser *p, const struct ray_decl *d, const
 		if (ray_type_equals(old->type, type) ||
 		    (is_function && ray_type_resolve(old->type)->kind == RAY_TYPE_FUNCTION))
 			return true;
-		return ray_parse_fail(p, "D_DECL_IDRED", "identifier redeclared: %s`%s\n\t current: %s\n\tprevious: %s",
+		return ray_parse_fail_at(p, d->ident_where, "D_DECL_IDRED", "identifier redeclared: %s`%s\n\t current: %s\n\tprevious: %s",
 				      p->lex.is_included ? "C" : "D", d->ident, ray_decl_print(p, type),
 				      ray_decl_print(p, old->type));
 	}
@@ -142,12 +142,12 @@ static bool declare_typedef(struct ray_parser *p, const struct ray_decl *d, cons
 	struct ray_type *t;
 
 	if (ray_decl_is_global(p, d->ident, NULL))
-		return ray_parse_fail(p, "D_DECL_IDRED", "global variable identifier redeclared: %s", d->ident);
+		return ray_parse_fail_at(p, d->ident_where, "D_DECL_IDRED", "global variable identifier redeclared: %s", d->ident);
 	if (old) {
 		/* Headers of the system define what D knows already. */
 		if (p->lex.is_included && ray_type_equals(old, type))
 			return true;
-		return ray_parse_fail(p, "D_DECL_IDRED", "typedef redeclared: %s", d->ident);
+		return ray_parse_fail_at(p, d->ident_where, "D_DECL_IDRED", "typedef redeclared: %s", d->ident);
 	}
 	t = ray_arena_alloc(p->program->arena, sizeof(*t));
 	if (!t)
@@ -158,13 +158,13 @@ static bool declare_typedef(struct ray_parser *p, const struct ray_decl *d, cons
 				.size = type->size,
 				.align = type->align };
 	ray_auto(ray_error, err) = ray_type_define(p->program->types, t);
-	return !err || ray_parse_fail(p, "D_UNKNOWN", "failed to typedef %s: %s", d->ident, ray_error_text(err));
+	return !err || ray_parse_fail_at(p, d->ident_where, "D_UNKNOWN", "failed to typedef %s: %s", d->ident, ray_error_text(err));
 }
 
 static bool fail_redeclared(struct ray_parser *p, const struct ray_decl *d, const char *kind,
 			    const struct ray_type *type, const char *old_kind, const struct ray_type *old)
 {
-	return ray_parse_fail(p, "D_DECL_IDRED", "identifier redeclared: %s\n\t current: %s %s\n\tprevious: %s %s",
+	return ray_parse_fail_at(p, d->ident_where, "D_DECL_IDRED", "identifier redeclared: %s\n\t current: %s %s\n\tprevious: %s %s",
 			      d->ident, kind, ray_decl_print(p, type), old_kind, old ? ray_decl_print(p, old) : "");
 }
 
@@ -176,7 +176,7 @@ static bool check_keys(struct ray_parser *p, const struct ray_decl *d, const str
 
 	for (size_t i = 0; i < keys->parameter_count && i < old->key_count; i++) {
 		if (!ray_type_equals(keys->parameters[i].type, old->keys[i]))
-			return ray_parse_fail(p, "D_DECL_IDRED",
+			return ray_parse_fail_at(p, d->ident_where, "D_DECL_IDRED",
 					      "identifier redeclared: %s\n\t current: %s, key #%zu of type %s\n"
 					      "\tprevious: %s, key #%zu of type %s",
 					      d->ident, "associative array", i + 1,
@@ -184,7 +184,7 @@ static bool check_keys(struct ray_parser *p, const struct ray_decl *d, const str
 					      ray_decl_print(p, old->keys[i]));
 	}
 	if (keys->parameter_count != old->key_count)
-		return ray_parse_fail(p, "D_DECL_IDRED",
+		return ray_parse_fail_at(p, d->ident_where, "D_DECL_IDRED",
 				      "identifier redeclared: %s\n\t current: %s of %s, tuple length %zu\n"
 				      "\tprevious: %s of %s, tuple length %zu",
 				      d->ident, "associative array", ray_decl_print(p, type), keys->parameter_count,
@@ -198,11 +198,11 @@ static bool check_object(struct ray_parser *p, const struct ray_decl *d, const s
 	bool is_struct = r->kind == RAY_TYPE_STRUCT || r->kind == RAY_TYPE_UNION;
 
 	if (r->kind == RAY_TYPE_VOID)
-		return ray_parse_fail(p, "D_DECL_VOIDOBJ", "cannot have void object: %s", d->ident);
+		return ray_parse_fail_at(p, d->ident_where, "D_DECL_VOIDOBJ", "cannot have void object: %s", d->ident);
 	if (r->kind == RAY_TYPE_FORWARD || (is_struct && !r->size))
-		return ray_decl_fail_incomplete(p, type, d->ident);
+		return ray_decl_fail_incomplete(p, type, d->ident, d->ident_where);
 	if (r->kind == RAY_TYPE_DYNAMIC)
-		return ray_parse_fail(p, "D_DECL_DYNOBJ", "cannot declare array of associative arrays");
+		return ray_parse_fail_at(p, d->ident_where, "D_DECL_DYNOBJ", "cannot declare array of associative arrays");
 	return true;
 }
 
@@ -228,13 +228,13 @@ static bool check_name(struct ray_parser *p, const struct ray_decl *d, const str
 {
 	*old = ray_names_find(names, d->ident);
 	if (d->derivations && d->derivations->kind == RAY_DERIVE_ARRAY && !d->derivations->has_count)
-		return ray_parse_fail(p, "D_DECL_ARRNULL",
+		return ray_parse_fail_at(p, d->ident_where, "D_DECL_ARRNULL",
 				      "array declaration requires array dimension or tuple signature: %s", d->ident);
 	if (!*old && names == &p->program->declared->globals && builtin_kind(d->ident) &&
 	    !is_newer_than(d->ident, p->version))
-		return ray_parse_fail(p, "D_DECL_IDRED", "built-in identifier redeclared: %s", d->ident);
+		return ray_parse_fail_at(p, d->ident_where, "D_DECL_IDRED", "built-in identifier redeclared: %s", d->ident);
 	if (ray_type_defined(p->program->types, RAY_TYPE_TYPEDEF, d->ident))
-		return ray_parse_fail(p, "D_DECL_IDRED", "typedef identifier redeclared: %s", d->ident);
+		return ray_parse_fail_at(p, d->ident_where, "D_DECL_IDRED", "typedef identifier redeclared: %s", d->ident);
 	return true;
 }
 
@@ -255,7 +255,7 @@ static bool declare_variable(struct ray_parser *p, struct ray_decl *d, const str
 	if (!check_name(p, d, names, &old))
 		return false;
 	if (is_assoc && scope == RAY_SCOPE_CLAUSE)
-		return ray_parse_fail(p, "D_DECL_LOCASSC",
+		return ray_parse_fail_at(p, d->ident_where, "D_DECL_LOCASSC",
 				      "associative arrays may not be declared as local variables: %s", d->ident);
 	type = is_assoc ? ray_decl_element_type(p, d) : type;
 	if (!type)
@@ -286,7 +286,7 @@ bool ray_decl_variable(struct ray_parser *p, struct ray_decl *d)
 	if (!d->ident)
 		return d->spec == RAY_SPEC_TAGGED || ray_parse_fail(p, "D_DECL_USELESS", "useless declaration");
 	if (strchr(d->ident, '`'))
-		return ray_parse_fail(p, "D_DECL_SCOPE", "D scoping operator may not be used in a declaration name (%s)",
+		return ray_parse_fail_at(p, d->ident_where, "D_DECL_SCOPE", "D scoping operator may not be used in a declaration name (%s)",
 				      d->ident);
 	if (type->kind == RAY_TYPE_FUNCTION && (class == RAY_CLASS_NONE || class == RAY_CLASS_STATIC))
 		class = RAY_CLASS_EXTERN;
@@ -294,7 +294,7 @@ bool ray_decl_variable(struct ray_parser *p, struct ray_decl *d)
 	case RAY_CLASS_AUTO:
 	case RAY_CLASS_REGISTER:
 	case RAY_CLASS_STATIC:
-		return ray_parse_fail(p, "D_DECL_BADCLASS", "specified storage class not appropriate in D");
+		return ray_parse_fail_at(p, d->ident_where, "D_DECL_BADCLASS", "specified storage class not appropriate in D");
 	case RAY_CLASS_EXTERN:
 		return declare_extern(p, d, type);
 	case RAY_CLASS_TYPEDEF:

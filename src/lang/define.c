@@ -37,12 +37,13 @@ static bool parse_declaration(struct ray_parser *p)
 
 /* ---- inline ---- */
 
-static bool fail_redefined(struct ray_parser *p, const char *name, const char *kind)
+static bool fail_redefined(struct ray_parser *p, const struct ray_decl *d, const char *kind)
 {
+	const char *name = d->ident;
 	const struct ray_variable *old = ray_names_find(&p->program->declared->globals, name);
 	bool is_inline = (old && old->scope == RAY_SCOPE_INLINE) || !strcmp(kind, "enumerator");
 
-	return ray_parse_fail(p, "D_DECL_IDRED",
+	return ray_parse_fail_at(p, d->ident_where, "D_DECL_IDRED",
 			      "identifier redefined: %s\n\t current: inline definition\n\tprevious: %s %s", name, kind,
 			      is_inline ? "inline" : "");
 }
@@ -53,12 +54,12 @@ static bool check_inline(struct ray_parser *p, struct ray_decl *d, const struct 
 	const char *kind;
 
 	if (d->class != RAY_CLASS_NONE)
-		return ray_parse_fail(p, "D_DECL_BADCLASS",
+		return ray_parse_fail_at(p, d->ident_where, "D_DECL_BADCLASS",
 				      "specified storage class not appropriate for inline declaration");
 	if (ray_decl_is_global(p, d->ident, &kind))
-		return fail_redefined(p, d->ident, kind);
+		return fail_redefined(p, d, kind);
 	if (d->derivations && d->derivations->kind == RAY_DERIVE_ARRAY)
-		return ray_parse_fail(p, "D_DECL_ARRNULL",
+		return ray_parse_fail_at(p, d->ident_where, "D_DECL_ARRNULL",
 				      d->derivations->has_count ?
 					      "inline declaration cannot be of scalar array type: %s" :
 					      "inline declaration requires array tuple signature: %s",
@@ -69,9 +70,9 @@ static bool check_inline(struct ray_parser *p, struct ray_decl *d, const struct 
 		return false;
 	r = ray_type_resolve(*type);
 	if (r->kind == RAY_TYPE_VOID)
-		return ray_parse_fail(p, "D_DECL_VOIDOBJ", "cannot declare void inline: %s", d->ident);
+		return ray_parse_fail_at(p, d->ident_where, "D_DECL_VOIDOBJ", "cannot declare void inline: %s", d->ident);
 	if (r->kind == RAY_TYPE_FORWARD)
-		return ray_decl_fail_incomplete(p, *type, d->ident);
+		return ray_decl_fail_incomplete(p, *type, d->ident, d->ident_where);
 	return true;
 }
 
@@ -167,14 +168,14 @@ static bool check_translator(struct ray_parser *p, const struct ray_translator *
 		const struct ray_translator *old = p->program->translators.at[i];
 
 		if (ray_type_equals(old->to, t->to) && ray_type_equals(old->from, t->from))
-			return ray_parse_fail(p, "D_XLATE_REDECL",
+			return ray_parse_fail_at(p, t->where, "D_XLATE_REDECL",
 					      "translator from %s to %s has already been declared",
 					      ray_decl_print(p, t->from), ray_decl_print(p, t->to));
 	}
 	if (to->kind == RAY_TYPE_FORWARD)
-		return ray_parse_fail(p, "D_XLATE_SOU", "incomplete struct/union/enum %s", ray_decl_print(p, t->to));
+		return ray_parse_fail_at(p, t->where, "D_XLATE_SOU", "incomplete struct/union/enum %s", ray_decl_print(p, t->to));
 	return to->kind == RAY_TYPE_STRUCT || to->kind == RAY_TYPE_UNION ||
-	       ray_parse_fail(p, "D_XLATE_SOU", "translator output type must be a struct or union");
+	       ray_parse_fail_at(p, t->where, "D_XLATE_SOU", "translator output type must be a struct or union");
 }
 
 static bool parse_translator_member(struct ray_parser *p, struct ray_translator_member *m)

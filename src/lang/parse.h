@@ -55,6 +55,12 @@ bool ray_parse_enter(struct ray_parser *p); /* one level deeper; fails when that
 void ray_parse_leave(struct ray_parser *p);
 /* Fails at the last token read, as xyerror of the reference would name its line. */
 #define ray_parse_fail(p, tag, ...) ray_lex_fail(&(p)->lex, &(p)->token.where, tag, __VA_ARGS__)
+/* The same line, but the caret at what is meant, if that is on it. */
+#define ray_parse_fail_at(p, at, tag, ...)                                     \
+	({                                                                     \
+		struct ray_where where_ = ray_parse_where(p, at);              \
+		ray_lex_fail(&(p)->lex, &where_, tag, __VA_ARGS__);            \
+	})
 
 /* parse_probe.c */
 bool ray_parse_description(struct ray_parser *p, struct ray_probe_spec *spec); /* the present token */

@@ -246,10 +246,10 @@ static struct ray_expr *parse_call(struct ray_parser *p, struct ray_expr *functi
 	e->text = function->text;
 	e->length = function->length;
 	if (function->kind != RAY_EXPR_NAME || function->scope != RAY_SCOPE_GLOBAL) {
-		ray_parse_fail(p, "D_FUNC_IDENT", "function designator is not of function type");
+		ray_parse_fail_at(p, e->where, "D_FUNC_IDENT", "function designator is not of function type");
 		return NULL;
 	}
-	if (!ray_decl_is_function(p, e->text))
+	if (!ray_decl_is_function(p, e->text, e->where))
 		return NULL;
 	return ray_parse_advance(p) ? ray_parse_finish(p, e) : NULL;
 }

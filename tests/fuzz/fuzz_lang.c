@@ -1,0 +1,44 @@
+/* fuzz_lang.c - D from random bytes.
+ * SPDX-License-Identifier: MIT
+ *
+ * The first byte chooses how the rest is read (script or argument, which one, with which options). */
+#include <stdint.h>
+
+#include "lang/dump.h"
+#include "lang/lang.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char *const arguments[] = { "script.d", "42", "-7", "name", "a \"string\"", "0x1g", "99999999999999999999" };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct ray_macros macros = { .arguments = arguments,
+					   .argument_count = RAY_COUNT(arguments),
+					   .allow_unused = true,
+					   .default_arguments = size && data[0] & 0x08,
+					   .target = 1234 };
+	const struct ray_lang_options options = { .error_tags = true,
+						  .strsize = 256,
+						  .knows_default_probe_field = size && data[0] & 0x10,
+						  .allow_empty = size && data[0] & 0x20 };
+	struct ray_diagnostic diagnostic = { 0 };
+	struct ray_source source;
+	ray_auto_text text = { 0 };
+	ray_auto(ray_program, program) = NULL;
+	ray_auto(ray_error, err) = NULL;
+
+	if (!size)
+		return 0;
+	source = (struct ray_source){ .kind = (enum ray_text_kind)(data[0] % 8 % (RAY_TEXT_ID + 1)),
+				      .text = (const char *)data + 1,
+				      .length = size - 1 };
+	source.file = source.kind == RAY_TEXT_SCRIPT ? "script.d" : NULL;
+	err = ray_program_create(&macros, &program);
+	if (!err)
+		err = ray_program_parse(program, &source, &options, &macros, &diagnostic);
+	if (!err)
+		ray_dump_program(program, &text);
+	ray_diagnostic_deinit(&diagnostic);
+	return 0;
+}
