@@ -15,7 +15,13 @@ enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
 
 /* What a script may ask for: the system, the machine, and that it is D. */
 static const char *const defaults[] = {
-	"-D__linux", "-D__Linux", "-D__unix", "-D__SVR4", "-D__SUNW_D=1", "-D__SUNW_D_64", "-D__SUNW_D_VERSION=0x02000000",
+	"-D__linux",
+	"-D__Linux",
+	"-D__unix",
+	"-D__SVR4",
+	"-D__SUNW_D=1",
+	"-D__SUNW_D_64",
+	"-D__SUNW_D_VERSION=0x02000000",
 	"-U__GNUC__",
 #if defined(__x86_64__)
 	"-D__amd64",

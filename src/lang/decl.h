@@ -50,9 +50,9 @@ struct ray_decl {
 	enum ray_decl_class class;
 	bool has_spec; /* anything of a type was said */
 	enum ray_spec_kind spec;
-	const char *name;	      /* "int", a typedef or a tag */
+	const char *name;	     /* "int", a typedef or a tag */
 	enum ray_type_kind tag_kind; /* of TAGGED */
-	const struct ray_type *type;  /* if it was defined right here */
+	const struct ray_type *type; /* if it was defined right here */
 	unsigned int flags;
 	/* The declarator. */
 	const char *ident; /* NULL: none */
@@ -61,8 +61,8 @@ struct ray_decl {
 };
 
 /* decl.c */
-bool ray_decl_begins_type(const struct ray_parser *p);		  /* the present token */
-bool ray_decl_begins_parameter(const struct ray_parser *p);	  /* that, or a class */
+bool ray_decl_begins_type(const struct ray_parser *p);	    /* the present token */
+bool ray_decl_begins_parameter(const struct ray_parser *p); /* that, or a class */
 bool ray_decl_specifiers(struct ray_parser *p, struct ray_decl *d, bool with_class);
 bool ray_decl_spec(struct ray_parser *p, struct ray_decl *d, enum ray_spec_kind spec, const char *name);
 /* A declaration within another: what the lexer knows of the outer one comes back afterwards. */
@@ -115,7 +115,8 @@ struct ray_constant {
 	bool is_unsigned;
 	uint64_t size;
 };
-bool ray_constant_find(struct ray_parser *p, const struct ray_expr *e, struct ray_constant *ret); /* false: it is none */
+bool ray_constant_find(struct ray_parser *p, const struct ray_expr *e,
+		       struct ray_constant *ret);				/* false: it is none */
 bool ray_constant_convert(struct ray_constant *c, const struct ray_type *type); /* false: no integer type */
 bool ray_constant_is_positive(const struct ray_constant *c);
 

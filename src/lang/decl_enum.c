@@ -41,8 +41,8 @@ static bool add(struct ray_parser *p, struct ray_enum_body *b, const char *name,
 	int64_t old;
 
 	if (strchr(name, '`'))
-		return ray_parse_fail(p, "D_DECL_SCOPE", "D scoping operator may not be used in an enumerator name (%s)",
-				      name);
+		return ray_parse_fail(p, "D_DECL_SCOPE",
+				      "D scoping operator may not be used in an enumerator name (%s)", name);
 	if (e && !find_value(p, name, e, &fresh.value))
 		return false;
 	if (ray_enum_body_find(b, name, &old))

@@ -34,8 +34,9 @@ bool ray_decl_fail_incomplete(struct ray_parser *p, const struct ray_type *type,
 		is_open = t->name && t->kind == r->forward_kind && !strcmp(t->name, r->name);
 	if (is_open || type != r)
 		return ray_parse_fail_at(p, where, "D_DECL_INCOMPLETE", "incomplete struct/union/enum %s: %s",
-				      ray_decl_print(p, type), name);
-	return ray_parse_fail_at(p, where, "D_DECL_INCOMPLETE", "incomplete struct/union/enum struct %s: %s", r->name, name);
+					 ray_decl_print(p, type), name);
+	return ray_parse_fail_at(p, where, "D_DECL_INCOMPLETE", "incomplete struct/union/enum struct %s: %s", r->name,
+				 name);
 }
 
 static uint64_t align_up(uint64_t value, uint64_t align)
@@ -60,21 +61,24 @@ static uint64_t place(struct body *b, const struct ray_type *r, uint32_t width)
 	return at;
 }
 
-static bool add_member(struct ray_parser *p, struct body *b, const char *name, const struct ray_type *type,
+static bool add_member(struct ray_parser *p, struct body *b, const struct ray_decl *d, const struct ray_type *type,
 		       uint32_t width)
 {
 	const struct ray_type *r = ray_type_resolve(type);
+	const char *name = d->ident;
+	struct ray_where where = name ? d->ident_where : p->token.where;
 	struct ray_member m = { .name = name, .type = type, .bit_width = width };
 	uint64_t at;
 
 	if (name && ray_names_find(&b->names, name))
-		return ray_parse_fail(p, "D_UNKNOWN",
-				      "failed to define member '%s': Duplicate member or variable name", name);
+		return ray_parse_fail_at(p, where, "D_UNKNOWN",
+					 "failed to define member '%s': Duplicate member or variable name", name);
 	at = place(b, r, width);
 	/* Offsets are counted in bits, in 32 of them. */
 	if (b->bits > UINT32_MAX || r->size > UINT32_MAX / 8)
-		return ray_parse_fail(p, "D_UNKNOWN", "failed to define member '%s': Limit on size of type exceeded",
-				      name ? name : "(anon)");
+		return ray_parse_fail_at(p, where, "D_UNKNOWN",
+					 "failed to define member '%s': Limit on size of type exceeded",
+					 name ? name : "(anon)");
 	m.bit_offset = (uint32_t)at;
 	if (!ray_vec_push(&b->members, m) || (name && !ray_names_put(&b->names, name, b)))
 		return ray_lex_no_memory(&p->lex);
@@ -86,6 +90,7 @@ static bool add_bit_field(struct ray_parser *p, struct body *b, const struct ray
 {
 	const struct ray_type *r = ray_type_resolve(type);
 	const char *name = d->ident ? d->ident : "(anon)";
+	struct ray_where where = d->ident ? d->ident_where : p->token.where;
 	struct ray_constant c;
 	bool is_constant = ray_constant_find(p, size, &c);
 
@@ -95,21 +100,22 @@ static bool add_bit_field(struct ray_parser *p, struct body *b, const struct ray
 		return true;
 	}
 	if (!is_constant || !ray_constant_is_positive(&c))
-		return ray_parse_fail(p, "D_DECL_BFCONST",
-				      "positive integral constant expression expected as bit-field size");
+		return ray_parse_fail_at(p, where, "D_DECL_BFCONST",
+					 "positive integral constant expression expected as bit-field size");
 	if (r->kind != RAY_TYPE_INTEGER)
-		return ray_parse_fail(p, "D_DECL_BFTYPE", "invalid type for bit-field: %s", name);
+		return ray_parse_fail_at(p, where, "D_DECL_BFTYPE", "invalid type for bit-field: %s", name);
 	if (c.value > r->size * 8)
-		return ray_parse_fail(p, "D_DECL_BFSIZE", "bit-field too big for type: %s", name);
+		return ray_parse_fail_at(p, where, "D_DECL_BFSIZE", "bit-field too big for type: %s", name);
 	if (!d->ident) {
 		place(b, r, (uint32_t)c.value);
 		return true;
 	}
-	return add_member(p, b, d->ident, type, (uint32_t)c.value);
+	return add_member(p, b, d, type, (uint32_t)c.value);
 }
 
 static bool finish_member(struct ray_parser *p, struct body *b, struct ray_decl *d, const struct ray_expr *size)
 {
+	struct ray_where where = d->ident ? d->ident_where : p->token.where;
 	const struct ray_type *type, *r;
 
 	type = ray_decl_type(p, d);
@@ -117,16 +123,16 @@ static bool finish_member(struct ray_parser *p, struct body *b, struct ray_decl 
 		return false;
 	r = ray_type_resolve(type);
 	if (d->ident && strchr(d->ident, '`'))
-		return ray_parse_fail(p, "D_DECL_SCOPE", "D scoping operator may not be used in a member name (%s)",
-				      d->ident);
+		return ray_parse_fail_at(p, where, "D_DECL_SCOPE",
+					 "D scoping operator may not be used in a member name (%s)", d->ident);
 	const char *name = d->ident ? d->ident : "(null)";
 	if (r->kind == RAY_TYPE_DYNAMIC)
-		return ray_parse_fail(p, "D_DECL_DYNOBJ", "cannot have dynamic member: %s", name);
+		return ray_parse_fail_at(p, where, "D_DECL_DYNOBJ", "cannot have dynamic member: %s", name);
 	if (is_incomplete(r))
-		return ray_decl_fail_incomplete(p, type, name, d->ident ? d->ident_where : p->token.where);
+		return ray_decl_fail_incomplete(p, type, name, where);
 	if (!r->size && !(r->flags & RAY_TYPE_FLEXIBLE))
-		return ray_parse_fail(p, "D_DECL_VOIDOBJ", "cannot have void member: %s", name);
-	return size ? add_bit_field(p, b, d, type, size) : add_member(p, b, d->ident, type, 0);
+		return ray_parse_fail_at(p, where, "D_DECL_VOIDOBJ", "cannot have void member: %s", name);
+	return size ? add_bit_field(p, b, d, type, size) : add_member(p, b, d, type, 0);
 }
 
 /* struct { ... }; within a struct: its members are ours. */
@@ -169,7 +175,7 @@ static bool parse_member(struct ray_parser *p, struct body *b)
 	p->lex.has_type = false;
 	if (!ray_decl_specifiers(p, &d, false))
 		return false;
-	if (is_anonymous(p, &d) ? !add_member(p, b, NULL, d.type, 0) : !parse_declarators(p, b, &d))
+	if (is_anonymous(p, &d) ? !add_member(p, b, &d, d.type, 0) : !parse_declarators(p, b, &d))
 		return false;
 	if (p->token.kind != ';')
 		return ray_parse_syntax_error(p);

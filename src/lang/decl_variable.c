@@ -73,8 +73,8 @@ bool ray_decl_is_global(const struct ray_parser *p, const char *name, const char
 	const struct ray_type *type;
 	int64_t value;
 
-	if (!kind && (ray_enum_body_find(p->enum_body, name, &value) ||
-		      ray_type_enumerator(p->program->types, name, &type)))
+	if (!kind &&
+	    (ray_enum_body_find(p->enum_body, name, &value) || ray_type_enumerator(p->program->types, name, &type)))
 		kind = "enumerator";
 	if (kind_ret)
 		*kind_ret = kind;
@@ -124,9 +124,10 @@ static bool declare_extern(struct ray_parser *p, const struct ray_decl *d, const
 		if (ray_type_equals(old->type, type) ||
 		    (is_function && ray_type_resolve(old->type)->kind == RAY_TYPE_FUNCTION))
 			return true;
-		return ray_parse_fail_at(p, d->ident_where, "D_DECL_IDRED", "identifier redeclared: %s`%s\n\t current: %s\n\tprevious: %s",
-				      p->lex.is_included ? "C" : "D", d->ident, ray_decl_print(p, type),
-				      ray_decl_print(p, old->type));
+		return ray_parse_fail_at(p, d->ident_where, "D_DECL_IDRED",
+					 "identifier redeclared: %s`%s\n\t current: %s\n\tprevious: %s",
+					 p->lex.is_included ? "C" : "D", d->ident, ray_decl_print(p, type),
+					 ray_decl_print(p, old->type));
 	}
 	v = new_variable(p, d, RAY_SCOPE_GLOBAL, type);
 	if (!v)
@@ -136,14 +137,33 @@ static bool declare_extern(struct ray_parser *p, const struct ray_decl *d, const
 	return true;
 }
 
+/* Whether a typedef is the script's own or D's; those of the system are known, but any script may use their names. */
+static bool is_protected(const struct ray_type *type, const char *name)
+{
+	static const char *const own[] = {
+		"int8_t",	"int16_t",    "int32_t",   "int64_t",	"intptr_t", "ssize_t", "uint8_t",
+		"uint16_t",	"uint32_t",   "uint64_t",  "uchar_t",	"ushort_t", "uint_t",  "ulong_t",
+		"u_longlong_t", "longlong_t", "ptrdiff_t", "uintptr_t", "size_t",   "id_t",    "pid_t",
+	};
+
+	if (!type || type->owner)
+		return type;
+	for (size_t i = 0; i < RAY_COUNT(own); i++) {
+		if (!strcmp(own[i], name))
+			return true;
+	}
+	return false;
+}
+
 static bool declare_typedef(struct ray_parser *p, const struct ray_decl *d, const struct ray_type *type)
 {
 	const struct ray_type *old = ray_type_defined(p->program->types, RAY_TYPE_TYPEDEF, d->ident);
 	struct ray_type *t;
 
 	if (ray_decl_is_global(p, d->ident, NULL))
-		return ray_parse_fail_at(p, d->ident_where, "D_DECL_IDRED", "global variable identifier redeclared: %s", d->ident);
-	if (old) {
+		return ray_parse_fail_at(p, d->ident_where, "D_DECL_IDRED", "global variable identifier redeclared: %s",
+					 d->ident);
+	if (is_protected(old, d->ident)) {
 		/* Headers of the system define what D knows already. */
 		if (p->lex.is_included && ray_type_equals(old, type))
 			return true;
@@ -152,20 +172,20 @@ static bool declare_typedef(struct ray_parser *p, const struct ray_decl *d, cons
 	t = ray_arena_alloc(p->program->arena, sizeof(*t));
 	if (!t)
 		return ray_lex_no_memory(&p->lex);
-	*t = (struct ray_type){ .kind = RAY_TYPE_TYPEDEF,
-				.name = d->ident,
-				.target = type,
-				.size = type->size,
-				.align = type->align };
+	*t = (struct ray_type){
+		.kind = RAY_TYPE_TYPEDEF, .name = d->ident, .target = type, .size = type->size, .align = type->align
+	};
 	ray_auto(ray_error, err) = ray_type_define(p->program->types, t);
-	return !err || ray_parse_fail_at(p, d->ident_where, "D_UNKNOWN", "failed to typedef %s: %s", d->ident, ray_error_text(err));
+	return !err || ray_parse_fail_at(p, d->ident_where, "D_UNKNOWN", "failed to typedef %s: %s", d->ident,
+					 ray_error_text(err));
 }
 
 static bool fail_redeclared(struct ray_parser *p, const struct ray_decl *d, const char *kind,
 			    const struct ray_type *type, const char *old_kind, const struct ray_type *old)
 {
-	return ray_parse_fail_at(p, d->ident_where, "D_DECL_IDRED", "identifier redeclared: %s\n\t current: %s %s\n\tprevious: %s %s",
-			      d->ident, kind, ray_decl_print(p, type), old_kind, old ? ray_decl_print(p, old) : "");
+	return ray_parse_fail_at(p, d->ident_where, "D_DECL_IDRED",
+				 "identifier redeclared: %s\n\t current: %s %s\n\tprevious: %s %s", d->ident, kind,
+				 ray_decl_print(p, type), old_kind, old ? ray_decl_print(p, old) : "");
 }
 
 /* Declaring a variable again is fine, if nothing differs. */
@@ -177,18 +197,18 @@ static bool check_keys(struct ray_parser *p, const struct ray_decl *d, const str
 	for (size_t i = 0; i < keys->parameter_count && i < old->key_count; i++) {
 		if (!ray_type_equals(keys->parameters[i].type, old->keys[i]))
 			return ray_parse_fail_at(p, d->ident_where, "D_DECL_IDRED",
-					      "identifier redeclared: %s\n\t current: %s, key #%zu of type %s\n"
-					      "\tprevious: %s, key #%zu of type %s",
-					      d->ident, "associative array", i + 1,
-					      ray_decl_print(p, keys->parameters[i].type), "associative array", i + 1,
-					      ray_decl_print(p, old->keys[i]));
+						 "identifier redeclared: %s\n\t current: %s, key #%zu of type %s\n"
+						 "\tprevious: %s, key #%zu of type %s",
+						 d->ident, "associative array", i + 1,
+						 ray_decl_print(p, keys->parameters[i].type), "associative array",
+						 i + 1, ray_decl_print(p, old->keys[i]));
 	}
 	if (keys->parameter_count != old->key_count)
 		return ray_parse_fail_at(p, d->ident_where, "D_DECL_IDRED",
-				      "identifier redeclared: %s\n\t current: %s of %s, tuple length %zu\n"
-				      "\tprevious: %s of %s, tuple length %zu",
-				      d->ident, "associative array", ray_decl_print(p, type), keys->parameter_count,
-				      "associative array", ray_decl_print(p, old->type), old->key_count);
+					 "identifier redeclared: %s\n\t current: %s of %s, tuple length %zu\n"
+					 "\tprevious: %s of %s, tuple length %zu",
+					 d->ident, "associative array", ray_decl_print(p, type), keys->parameter_count,
+					 "associative array", ray_decl_print(p, old->type), old->key_count);
 	return true;
 }
 
@@ -202,7 +222,8 @@ static bool check_object(struct ray_parser *p, const struct ray_decl *d, const s
 	if (r->kind == RAY_TYPE_FORWARD || (is_struct && !r->size))
 		return ray_decl_fail_incomplete(p, type, d->ident, d->ident_where);
 	if (r->kind == RAY_TYPE_DYNAMIC)
-		return ray_parse_fail_at(p, d->ident_where, "D_DECL_DYNOBJ", "cannot declare array of associative arrays");
+		return ray_parse_fail_at(p, d->ident_where, "D_DECL_DYNOBJ",
+					 "cannot declare array of associative arrays");
 	return true;
 }
 
@@ -229,12 +250,14 @@ static bool check_name(struct ray_parser *p, const struct ray_decl *d, const str
 	*old = ray_names_find(names, d->ident);
 	if (d->derivations && d->derivations->kind == RAY_DERIVE_ARRAY && !d->derivations->has_count)
 		return ray_parse_fail_at(p, d->ident_where, "D_DECL_ARRNULL",
-				      "array declaration requires array dimension or tuple signature: %s", d->ident);
+					 "array declaration requires array dimension or tuple signature: %s", d->ident);
 	if (!*old && names == &p->program->declared->globals && builtin_kind(d->ident) &&
 	    !is_newer_than(d->ident, p->version))
-		return ray_parse_fail_at(p, d->ident_where, "D_DECL_IDRED", "built-in identifier redeclared: %s", d->ident);
-	if (ray_type_defined(p->program->types, RAY_TYPE_TYPEDEF, d->ident))
-		return ray_parse_fail_at(p, d->ident_where, "D_DECL_IDRED", "typedef identifier redeclared: %s", d->ident);
+		return ray_parse_fail_at(p, d->ident_where, "D_DECL_IDRED", "built-in identifier redeclared: %s",
+					 d->ident);
+	if (is_protected(ray_type_defined(p->program->types, RAY_TYPE_TYPEDEF, d->ident), d->ident))
+		return ray_parse_fail_at(p, d->ident_where, "D_DECL_IDRED", "typedef identifier redeclared: %s",
+					 d->ident);
 	return true;
 }
 
@@ -256,7 +279,7 @@ static bool declare_variable(struct ray_parser *p, struct ray_decl *d, const str
 		return false;
 	if (is_assoc && scope == RAY_SCOPE_CLAUSE)
 		return ray_parse_fail_at(p, d->ident_where, "D_DECL_LOCASSC",
-				      "associative arrays may not be declared as local variables: %s", d->ident);
+					 "associative arrays may not be declared as local variables: %s", d->ident);
 	type = is_assoc ? ray_decl_element_type(p, d) : type;
 	if (!type)
 		return false;
@@ -286,15 +309,16 @@ bool ray_decl_variable(struct ray_parser *p, struct ray_decl *d)
 	if (!d->ident)
 		return d->spec == RAY_SPEC_TAGGED || ray_parse_fail(p, "D_DECL_USELESS", "useless declaration");
 	if (strchr(d->ident, '`'))
-		return ray_parse_fail_at(p, d->ident_where, "D_DECL_SCOPE", "D scoping operator may not be used in a declaration name (%s)",
-				      d->ident);
+		return ray_parse_fail_at(p, d->ident_where, "D_DECL_SCOPE",
+					 "D scoping operator may not be used in a declaration name (%s)", d->ident);
 	if (type->kind == RAY_TYPE_FUNCTION && (class == RAY_CLASS_NONE || class == RAY_CLASS_STATIC))
 		class = RAY_CLASS_EXTERN;
 	switch (class) {
 	case RAY_CLASS_AUTO:
 	case RAY_CLASS_REGISTER:
 	case RAY_CLASS_STATIC:
-		return ray_parse_fail_at(p, d->ident_where, "D_DECL_BADCLASS", "specified storage class not appropriate in D");
+		return ray_parse_fail_at(p, d->ident_where, "D_DECL_BADCLASS",
+					 "specified storage class not appropriate in D");
 	case RAY_CLASS_EXTERN:
 		return declare_extern(p, d, type);
 	case RAY_CLASS_TYPEDEF:

@@ -44,8 +44,8 @@ static bool fail_redefined(struct ray_parser *p, const struct ray_decl *d, const
 	bool is_inline = (old && old->scope == RAY_SCOPE_INLINE) || !strcmp(kind, "enumerator");
 
 	return ray_parse_fail_at(p, d->ident_where, "D_DECL_IDRED",
-			      "identifier redefined: %s\n\t current: inline definition\n\tprevious: %s %s", name, kind,
-			      is_inline ? "inline" : "");
+				 "identifier redefined: %s\n\t current: inline definition\n\tprevious: %s %s", name,
+				 kind, is_inline ? "inline" : "");
 }
 
 static bool check_inline(struct ray_parser *p, struct ray_decl *d, const struct ray_type **type)
@@ -55,22 +55,23 @@ static bool check_inline(struct ray_parser *p, struct ray_decl *d, const struct 
 
 	if (d->class != RAY_CLASS_NONE)
 		return ray_parse_fail_at(p, d->ident_where, "D_DECL_BADCLASS",
-				      "specified storage class not appropriate for inline declaration");
+					 "specified storage class not appropriate for inline declaration");
 	if (ray_decl_is_global(p, d->ident, &kind))
 		return fail_redefined(p, d, kind);
 	if (d->derivations && d->derivations->kind == RAY_DERIVE_ARRAY)
 		return ray_parse_fail_at(p, d->ident_where, "D_DECL_ARRNULL",
-				      d->derivations->has_count ?
-					      "inline declaration cannot be of scalar array type: %s" :
-					      "inline declaration requires array tuple signature: %s",
-				      d->ident);
+					 d->derivations->has_count ?
+						 "inline declaration cannot be of scalar array type: %s" :
+						 "inline declaration requires array tuple signature: %s",
+					 d->ident);
 	if (d->derivations && d->derivations->kind == RAY_DERIVE_ASSOC)
 		*type = ray_decl_element_type(p, d);
 	if (!*type)
 		return false;
 	r = ray_type_resolve(*type);
 	if (r->kind == RAY_TYPE_VOID)
-		return ray_parse_fail_at(p, d->ident_where, "D_DECL_VOIDOBJ", "cannot declare void inline: %s", d->ident);
+		return ray_parse_fail_at(p, d->ident_where, "D_DECL_VOIDOBJ", "cannot declare void inline: %s",
+					 d->ident);
 	if (r->kind == RAY_TYPE_FORWARD)
 		return ray_decl_fail_incomplete(p, *type, d->ident, d->ident_where);
 	return true;
@@ -169,11 +170,12 @@ static bool check_translator(struct ray_parser *p, const struct ray_translator *
 
 		if (ray_type_equals(old->to, t->to) && ray_type_equals(old->from, t->from))
 			return ray_parse_fail_at(p, t->where, "D_XLATE_REDECL",
-					      "translator from %s to %s has already been declared",
-					      ray_decl_print(p, t->from), ray_decl_print(p, t->to));
+						 "translator from %s to %s has already been declared",
+						 ray_decl_print(p, t->from), ray_decl_print(p, t->to));
 	}
 	if (to->kind == RAY_TYPE_FORWARD)
-		return ray_parse_fail_at(p, t->where, "D_XLATE_SOU", "incomplete struct/union/enum %s", ray_decl_print(p, t->to));
+		return ray_parse_fail_at(p, t->where, "D_XLATE_SOU", "incomplete struct/union/enum %s",
+					 ray_decl_print(p, t->to));
 	return to->kind == RAY_TYPE_STRUCT || to->kind == RAY_TYPE_UNION ||
 	       ray_parse_fail_at(p, t->where, "D_XLATE_SOU", "translator output type must be a struct or union");
 }
@@ -334,8 +336,8 @@ static bool parse_provider_probes(struct ray_parser *p, struct ray_provider_bloc
 		is_ok = parse_provider_probe(p, &name);
 		if (is_ok && ray_names_find(&names, name))
 			is_ok = ray_parse_fail(p, "D_PROV_PRDUP", "probe redeclared: %s:::%s", b->name, name);
-		is_ok = is_ok && ((ray_vec_push(&probes, name) && ray_names_put(&names, name, b)) ||
-				  ray_lex_no_memory(&p->lex));
+		is_ok = is_ok &&
+			((ray_vec_push(&probes, name) && ray_names_put(&names, name, b)) || ray_lex_no_memory(&p->lex));
 	}
 	copy = is_ok ? ray_arena_alloc(p->program->arena, probes.n * sizeof(*copy)) : NULL;
 	if (copy && probes.n)

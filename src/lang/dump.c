@@ -4,13 +4,34 @@
 #include <string.h>
 
 static const char *const ops[] = {
-	[RAY_OP_NONE] = "",	    [RAY_OP_ADD] = "+",		[RAY_OP_SUB] = "-",	    [RAY_OP_MUL] = "*",
-	[RAY_OP_DIV] = "/",	    [RAY_OP_MOD] = "%",		[RAY_OP_AND] = "&",	    [RAY_OP_OR] = "|",
-	[RAY_OP_XOR] = "^",	    [RAY_OP_SHL] = "<<",	[RAY_OP_SHR] = ">>",	    [RAY_OP_EQ] = "==",
-	[RAY_OP_NE] = "!=",	    [RAY_OP_LT] = "<",		[RAY_OP_LE] = "<=",	    [RAY_OP_GT] = ">",
-	[RAY_OP_GE] = ">=",	    [RAY_OP_LOGIC_AND] = "&&",	[RAY_OP_LOGIC_OR] = "||",   [RAY_OP_LOGIC_XOR] = "^^",
-	[RAY_OP_NEGATE] = "neg",    [RAY_OP_PLUS] = "pos",	[RAY_OP_INVERT] = "~",	    [RAY_OP_NOT] = "!",
-	[RAY_OP_PRE_INC] = "++x",   [RAY_OP_PRE_DEC] = "--x",	[RAY_OP_POST_INC] = "x++",  [RAY_OP_POST_DEC] = "x--",
+	[RAY_OP_NONE] = "",
+	[RAY_OP_ADD] = "+",
+	[RAY_OP_SUB] = "-",
+	[RAY_OP_MUL] = "*",
+	[RAY_OP_DIV] = "/",
+	[RAY_OP_MOD] = "%",
+	[RAY_OP_AND] = "&",
+	[RAY_OP_OR] = "|",
+	[RAY_OP_XOR] = "^",
+	[RAY_OP_SHL] = "<<",
+	[RAY_OP_SHR] = ">>",
+	[RAY_OP_EQ] = "==",
+	[RAY_OP_NE] = "!=",
+	[RAY_OP_LT] = "<",
+	[RAY_OP_LE] = "<=",
+	[RAY_OP_GT] = ">",
+	[RAY_OP_GE] = ">=",
+	[RAY_OP_LOGIC_AND] = "&&",
+	[RAY_OP_LOGIC_OR] = "||",
+	[RAY_OP_LOGIC_XOR] = "^^",
+	[RAY_OP_NEGATE] = "neg",
+	[RAY_OP_PLUS] = "pos",
+	[RAY_OP_INVERT] = "~",
+	[RAY_OP_NOT] = "!",
+	[RAY_OP_PRE_INC] = "++x",
+	[RAY_OP_PRE_DEC] = "--x",
+	[RAY_OP_POST_INC] = "x++",
+	[RAY_OP_POST_DEC] = "x--",
 	[RAY_OP_STRINGOF] = "stringof",
 };
 
@@ -86,16 +107,17 @@ static void dump_assign(const struct ray_expr *e, struct ray_text *out)
 
 static void dump_integer(const struct ray_expr *e, struct ray_text *out)
 {
-	ray_text_printf(out, "%llu%s%s", (unsigned long long)e->value, e->is_unsigned ? "u" : "", e->is_long ? "l" : "");
+	ray_text_printf(out, "%llu%s%s", (unsigned long long)e->value, e->is_unsigned ? "u" : "",
+			e->is_long ? "l" : "");
 }
 
 void ray_dump_expr(const struct ray_expr *e, struct ray_text *out)
 {
 	static const char *const heads[] = {
-		[RAY_EXPR_ELEMENT] = "element", [RAY_EXPR_ARG] = "arg",	       [RAY_EXPR_COND] = "?",
-		[RAY_EXPR_COMMA] = ",",		[RAY_EXPR_CAST] = "cast",      [RAY_EXPR_DEREF] = "deref",
-		[RAY_EXPR_ADDRESS] = "address", [RAY_EXPR_MEMBER] = "member",  [RAY_EXPR_INDEX] = "index",
-		[RAY_EXPR_ARROW] = "->",	[RAY_EXPR_DOT] = ".",	       [RAY_EXPR_SIZEOF] = "sizeof",
+		[RAY_EXPR_ELEMENT] = "element",	  [RAY_EXPR_ARG] = "arg",	[RAY_EXPR_COND] = "?",
+		[RAY_EXPR_COMMA] = ",",		  [RAY_EXPR_CAST] = "cast",	[RAY_EXPR_DEREF] = "deref",
+		[RAY_EXPR_ADDRESS] = "address",	  [RAY_EXPR_MEMBER] = "member", [RAY_EXPR_INDEX] = "index",
+		[RAY_EXPR_ARROW] = "->",	  [RAY_EXPR_DOT] = ".",		[RAY_EXPR_SIZEOF] = "sizeof",
 		[RAY_EXPR_OFFSETOF] = "offsetof", [RAY_EXPR_XLATE] = "xlate",
 	};
 

@@ -158,14 +158,14 @@ static const struct {
 	char spelling[4];
 	enum ray_token_kind kind;
 } punctuators[] = {
-	{ "...", RAY_TOKEN_ELLIPSIS },	 { "<<=", RAY_TOKEN_SHL_ASSIGN }, { ">>=", RAY_TOKEN_SHR_ASSIGN },
-	{ "+=", RAY_TOKEN_ADD_ASSIGN },	 { "-=", RAY_TOKEN_SUB_ASSIGN },  { "*=", RAY_TOKEN_MUL_ASSIGN },
-	{ "/=", RAY_TOKEN_DIV_ASSIGN },	 { "%=", RAY_TOKEN_MOD_ASSIGN },  { "&=", RAY_TOKEN_AND_ASSIGN },
-	{ "^=", RAY_TOKEN_XOR_ASSIGN },	 { "|=", RAY_TOKEN_OR_ASSIGN },	  { "&&", RAY_TOKEN_LOGIC_AND },
-	{ "^^", RAY_TOKEN_LOGIC_XOR },	 { "||", RAY_TOKEN_LOGIC_OR },	  { "==", RAY_TOKEN_EQ },
-	{ "!=", RAY_TOKEN_NE },		 { "<=", RAY_TOKEN_LE },	  { ">=", RAY_TOKEN_GE },
-	{ "<<", RAY_TOKEN_SHL },	 { ">>", RAY_TOKEN_SHR },	  { "++", RAY_TOKEN_INCREMENT },
-	{ "--", RAY_TOKEN_DECREMENT },	 { "->", RAY_TOKEN_ARROW },
+	{ "...", RAY_TOKEN_ELLIPSIS },	{ "<<=", RAY_TOKEN_SHL_ASSIGN }, { ">>=", RAY_TOKEN_SHR_ASSIGN },
+	{ "+=", RAY_TOKEN_ADD_ASSIGN }, { "-=", RAY_TOKEN_SUB_ASSIGN },	 { "*=", RAY_TOKEN_MUL_ASSIGN },
+	{ "/=", RAY_TOKEN_DIV_ASSIGN }, { "%=", RAY_TOKEN_MOD_ASSIGN },	 { "&=", RAY_TOKEN_AND_ASSIGN },
+	{ "^=", RAY_TOKEN_XOR_ASSIGN }, { "|=", RAY_TOKEN_OR_ASSIGN },	 { "&&", RAY_TOKEN_LOGIC_AND },
+	{ "^^", RAY_TOKEN_LOGIC_XOR },	{ "||", RAY_TOKEN_LOGIC_OR },	 { "==", RAY_TOKEN_EQ },
+	{ "!=", RAY_TOKEN_NE },		{ "<=", RAY_TOKEN_LE },		 { ">=", RAY_TOKEN_GE },
+	{ "<<", RAY_TOKEN_SHL },	{ ">>", RAY_TOKEN_SHR },	 { "++", RAY_TOKEN_INCREMENT },
+	{ "--", RAY_TOKEN_DECREMENT },	{ "->", RAY_TOKEN_ARROW },
 };
 
 static void take(struct ray_lexer *l, struct ray_token *t, enum ray_token_kind kind, size_t length)
@@ -245,7 +245,7 @@ static bool lex_punctuator(struct ray_lexer *l, struct ray_token *t)
 		return lex_slash(l, t);
 	if (!*l->at || !strchr("()[]{}<>|^&+-*%~!?:.=,;", *l->at))
 		return fail_character(l);
-	take(l, t, (enum ray_token_kind)*l->at, 1);
+	take(l, t, (enum ray_token_kind) * l->at, 1);
 	l->after_member_operator = t->kind == '.';
 	return count_bracket(l, t);
 }
@@ -299,7 +299,7 @@ static bool lex_probe_token(struct ray_lexer *l, struct ray_token *t)
 		return ray_lex_probe(l, t, length);
 	if (!*l->at || !strchr("{/,", *l->at))
 		return fail_character(l);
-	take(l, t, (enum ray_token_kind)*l->at, 1);
+	take(l, t, (enum ray_token_kind) * l->at, 1);
 	return count_bracket(l, t);
 }
 

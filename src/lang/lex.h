@@ -17,7 +17,8 @@ enum ray_lex_mode { RAY_LEX_PROBES, RAY_LEX_EXPRESSIONS };
 struct ray_lexer;
 
 struct ray_lex_calls {
-	bool (*is_variable)(void *arg, const char *name); /* or a function, an enumerator: no type, whatever it is called */
+	bool (*is_variable)(void *arg,
+			    const char *name); /* or a function, an enumerator: no type, whatever it is called */
 	bool (*is_type)(void *arg, const char *name);
 	bool (*run_control_line)(void *arg, struct ray_token *tokens, size_t count); /* # line; false: it has failed */
 	void *arg;
@@ -27,7 +28,7 @@ struct ray_lexer {
 	/* Set by whoever starts it. */
 	struct ray_arena *arena;
 	const struct ray_lang_options *options;
-	const struct ray_macros *macros; /* may be NULL */
+	const struct ray_macros *macros;   /* may be NULL */
 	struct ray_diagnostic *diagnostic; /* may be NULL */
 	struct ray_lex_calls calls;
 	const char *file;
@@ -43,7 +44,7 @@ struct ray_lexer {
 	const char *at, *end, *line_start;
 	int line;
 	int parens, brackets, braces;
-	bool after_tag_keyword;	   /* struct, union, enum: a tag follows */
+	bool after_tag_keyword;	    /* struct, union, enum: a tag follows */
 	bool after_member_operator; /* . or ->: a name follows, even if it is a keyword */
 	bool has_looked_at_end;	    /* looking ahead found the text's end: no token of its own any more */
 	struct ray_names variables; /* names that were used as variables, it seems */
@@ -74,7 +75,8 @@ size_t ray_lex_name_length(const char *text);
 
 /* lex_word.c */
 bool ray_lex_word(struct ray_lexer *l, struct ray_token *t, size_t length); /* keyword, name or type, at l->at */
-bool ray_lex_name(struct ray_lexer *l, struct ray_token *t, const char *name, const char *next); /* next: what follows it */
+bool ray_lex_name(struct ray_lexer *l, struct ray_token *t, const char *name,
+		  const char *next); /* next: what follows it */
 bool ray_lex_probe(struct ray_lexer *l, struct ray_token *t, size_t length);
 size_t ray_lex_probe_length(const char *text);
 enum ray_token_kind ray_lex_keyword(const char *text, size_t length); /* END if it is none */

@@ -64,6 +64,23 @@ static void quote_rest_of_line(struct ray_token *t, const char *end, const char 
 		t->near_spaces += *p != '\n';
 }
 
+/* A member of a struct may have a type's name, which stays a type elsewhere. */
+static char seen_in_declaration;
+
+static bool note_variable(struct ray_lexer *l, const char *name)
+{
+	void *how = l->has_type ? (void *)&seen_in_declaration : (void *)l;
+
+	return ray_names_put(&l->variables, name, how) || ray_lex_no_memory(l);
+}
+
+static bool was_variable(const struct ray_lexer *l, const char *name)
+{
+	const void *how = ray_names_find(&l->variables, name);
+
+	return how && (how != &seen_in_declaration || !l->calls.is_type(l->calls.arg, name));
+}
+
 bool ray_lex_name(struct ray_lexer *l, struct ray_token *t, const char *name, const char *next)
 {
 	const char *end = next;
@@ -81,15 +98,15 @@ bool ray_lex_name(struct ray_lexer *l, struct ray_token *t, const char *name, co
 		return true;
 	}
 	if (l->in_array_bounds && l->has_type)
-		return ray_names_put(&l->variables, name, l) || ray_lex_no_memory(l);
-	if (ray_names_find(&l->variables, name) || l->calls.is_variable(l->calls.arg, name))
+		return note_variable(l, name);
+	if (was_variable(l, name) || l->calls.is_variable(l->calls.arg, name))
 		return true;
 	while (next < l->end && *next && strchr("\f\n\r\t\v ", *next))
 		next++;
 	l->has_looked_at_end = next == l->end;
 	quote_rest_of_line(t, end, next);
 	if (looks_like_variable(l, next))
-		return l->is_typedef || ray_names_put(&l->variables, name, l) || ray_lex_no_memory(l);
+		return l->is_typedef || note_variable(l, name);
 	if (!l->has_type && l->calls.is_type(l->calls.arg, name))
 		t->kind = RAY_TOKEN_TYPE_NAME;
 	return true;
@@ -133,12 +150,34 @@ size_t ray_lex_probe_length(const char *text)
 static bool begins_declaration(enum ray_token_kind kind)
 {
 	switch ((int)kind) {
-	case RAY_KEY_AUTO: case RAY_KEY_CHAR: case RAY_KEY_CONST: case RAY_KEY_COUNTER: case RAY_KEY_DOUBLE:
-	case RAY_KEY_ENUM: case RAY_KEY_EXTERN: case RAY_KEY_FLOAT: case RAY_KEY_IMPORT: case RAY_KEY_INLINE:
-	case RAY_KEY_INT: case RAY_KEY_LONG: case RAY_KEY_PROVIDER: case RAY_KEY_REGISTER: case RAY_KEY_RESTRICT:
-	case RAY_KEY_SELF: case RAY_KEY_SHORT: case RAY_KEY_SIGNED: case RAY_KEY_STATIC: case RAY_KEY_STRING:
-	case RAY_KEY_STRUCT: case RAY_KEY_THIS: case RAY_KEY_TRANSLATOR: case RAY_KEY_TYPEDEF: case RAY_KEY_UNION:
-	case RAY_KEY_UNSIGNED: case RAY_KEY_VOID: case RAY_KEY_VOLATILE:
+	case RAY_KEY_AUTO:
+	case RAY_KEY_CHAR:
+	case RAY_KEY_CONST:
+	case RAY_KEY_COUNTER:
+	case RAY_KEY_DOUBLE:
+	case RAY_KEY_ENUM:
+	case RAY_KEY_EXTERN:
+	case RAY_KEY_FLOAT:
+	case RAY_KEY_IMPORT:
+	case RAY_KEY_INLINE:
+	case RAY_KEY_INT:
+	case RAY_KEY_LONG:
+	case RAY_KEY_PROVIDER:
+	case RAY_KEY_REGISTER:
+	case RAY_KEY_RESTRICT:
+	case RAY_KEY_SELF:
+	case RAY_KEY_SHORT:
+	case RAY_KEY_SIGNED:
+	case RAY_KEY_STATIC:
+	case RAY_KEY_STRING:
+	case RAY_KEY_STRUCT:
+	case RAY_KEY_THIS:
+	case RAY_KEY_TRANSLATOR:
+	case RAY_KEY_TYPEDEF:
+	case RAY_KEY_UNION:
+	case RAY_KEY_UNSIGNED:
+	case RAY_KEY_VOID:
+	case RAY_KEY_VOLATILE:
 		return true;
 	default:
 		return false;

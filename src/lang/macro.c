@@ -8,21 +8,45 @@
 #include <string.h>
 #include <unistd.h>
 
-static int64_t own_pgid(void) { return getpgid(0); }
-static int64_t own_sid(void) { return getsid(0); }
-static int64_t own_pid(void) { return getpid(); }
-static int64_t own_ppid(void) { return getppid(); }
-static int64_t own_uid(void) { return getuid(); }
-static int64_t own_gid(void) { return getgid(); }
-static int64_t own_euid(void) { return geteuid(); }
-static int64_t own_egid(void) { return getegid(); }
+static int64_t own_pgid(void)
+{
+	return getpgid(0);
+}
+static int64_t own_sid(void)
+{
+	return getsid(0);
+}
+static int64_t own_pid(void)
+{
+	return getpid();
+}
+static int64_t own_ppid(void)
+{
+	return getppid();
+}
+static int64_t own_uid(void)
+{
+	return getuid();
+}
+static int64_t own_gid(void)
+{
+	return getgid();
+}
+static int64_t own_euid(void)
+{
+	return geteuid();
+}
+static int64_t own_egid(void)
+{
+	return getegid();
+}
 
 static const struct {
 	const char *name;
 	int64_t (*get)(void);
 } variables[] = {
-	{ "pid", own_pid },   { "ppid", own_ppid }, { "pgid", own_pgid }, { "sid", own_sid },
-	{ "uid", own_uid },   { "gid", own_gid },   { "euid", own_euid }, { "egid", own_egid },
+	{ "pid", own_pid }, { "ppid", own_ppid }, { "pgid", own_pgid }, { "sid", own_sid },
+	{ "uid", own_uid }, { "gid", own_gid },	  { "euid", own_euid }, { "egid", own_egid },
 };
 
 bool ray_macro_variable(const struct ray_macros *macros, const char *name, size_t length, int64_t *ret)
@@ -94,8 +118,8 @@ static bool put_integer(struct ray_lexer *l, struct ray_token *t, const char *te
 				    t->near, digits);
 	for (; *stop; stop++) {
 		if (!strchr("uUlL", *stop))
-			return ray_lex_fail(l, &t->where, "D_INT_DIGIT", "constant %s contains invalid digit %c", digits,
-					    *stop);
+			return ray_lex_fail(l, &t->where, "D_INT_DIGIT", "constant %s contains invalid digit %c",
+					    digits, *stop);
 		t->unsigned_suffixes += *stop == 'u' || *stop == 'U';
 		t->long_suffixes += *stop == 'l' || *stop == 'L';
 	}

@@ -152,8 +152,7 @@ static bool parse_clause(struct ray_parser *p)
 		clause->statements = ray_arena_alloc(p->program->arena, sizeof(struct ray_statement));
 		if (!clause->statements)
 			return ray_lex_no_memory(&p->lex);
-		clause->statements[0] =
-			(struct ray_statement){ .kind = RAY_STATEMENT_DEFAULT, .where = clause->where };
+		clause->statements[0] = (struct ray_statement){ .kind = RAY_STATEMENT_DEFAULT, .where = clause->where };
 		clause->statement_count = 1;
 	}
 	p->definitions++;

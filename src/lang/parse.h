@@ -11,9 +11,9 @@
 
 /* What texts have declared so far: lives with the program. */
 struct ray_declared {
-	struct ray_names globals;  /* variables and inlines */
-	struct ray_names threads;  /* self-> */
-	struct ray_names clauses;  /* this-> */
+	struct ray_names globals; /* variables and inlines */
+	struct ray_names threads; /* self-> */
+	struct ray_names clauses; /* this-> */
 	struct ray_names externs;
 	struct ray_names constants; /* inlines that are: struct ray_constant */
 };
@@ -38,7 +38,7 @@ struct ray_parser {
 	const char *file; /* the text itself; NULL: an argument */
 	bool is_file;
 	unsigned int definitions; /* clauses, inlines, translators, provider blocks: what makes a text not empty */
-	bool is_unary; /* the expression just parsed could be assigned to, as far as grammar goes */
+	bool is_unary;		  /* the expression just parsed could be assigned to, as far as grammar goes */
 	unsigned int depth;
 	struct ray_enum_body *enum_body; /* the one that is being read */
 	const struct ray_open_tag *open_tags;
@@ -56,10 +56,10 @@ void ray_parse_leave(struct ray_parser *p);
 /* Fails at the last token read, as xyerror of the reference would name its line. */
 #define ray_parse_fail(p, tag, ...) ray_lex_fail(&(p)->lex, &(p)->token.where, tag, __VA_ARGS__)
 /* The same line, but the caret at what is meant, if that is on it. */
-#define ray_parse_fail_at(p, at, tag, ...)                                     \
-	({                                                                     \
-		struct ray_where where_ = ray_parse_where(p, at);              \
-		ray_lex_fail(&(p)->lex, &where_, tag, __VA_ARGS__);            \
+#define ray_parse_fail_at(p, at, tag, ...)                          \
+	({                                                          \
+		struct ray_where where_ = ray_parse_where(p, at);   \
+		ray_lex_fail(&(p)->lex, &where_, tag, __VA_ARGS__); \
 	})
 
 /* parse_probe.c */

@@ -53,7 +53,7 @@ static const struct ray_type *integer_type(struct ray_parser *p, const struct ra
 		enum ray_basic basic;
 		uint64_t limit;
 	} sizes[] = {
-		{ RAY_BASIC_INT, INT32_MAX },	{ RAY_BASIC_UINT, UINT32_MAX },	 { RAY_BASIC_LONG, INT64_MAX },
+		{ RAY_BASIC_INT, INT32_MAX },	 { RAY_BASIC_UINT, UINT32_MAX }, { RAY_BASIC_LONG, INT64_MAX },
 		{ RAY_BASIC_ULONG, UINT64_MAX }, { RAY_BASIC_LLONG, INT64_MAX }, { RAY_BASIC_ULLONG, UINT64_MAX },
 	};
 	size_t step = t->is_decimal || t->unsigned_suffixes ? 2 : 1;

@@ -89,9 +89,8 @@ static bool apply_to_name(struct ray_parser *p, const struct arguments *a, const
 	pending = ray_arena_alloc(p->program->arena, sizeof(*pending));
 	if (!pending)
 		return ray_lex_no_memory(&p->lex);
-	*pending = (struct ray_pending_pragma){
-		.next = p->pending, .pragma = pragma, .name = name, .where = *a->where
-	};
+	*pending =
+		(struct ray_pending_pragma){ .next = p->pending, .pragma = pragma, .name = name, .where = *a->where };
 	p->pending = pending;
 	return true;
 }
@@ -112,8 +111,7 @@ bool ray_pragma_finish(struct ray_parser *p)
 		if (!q->is_used)
 			first = q;
 	}
-	return !first ||
-	       ray_lex_fail(&p->lex, &first->where, "D_PRAGMA_UNUSED", "unused #pragma %s", first->pragma);
+	return !first || ray_lex_fail(&p->lex, &first->where, "D_PRAGMA_UNUSED", "unused #pragma %s", first->pragma);
 }
 
 static bool is_one_of(const char *word, size_t length, const char *const *names, size_t count)
@@ -277,9 +275,12 @@ static const struct {
 	bool (*run)(struct ray_parser *p, const struct arguments *a);
 	enum context context; /* the least special place where it is known */
 } directives[] = {
-	{ "attributes", run_attributes, AFTER_PRAGMA_D }, { "binding", run_binding, AFTER_PRAGMA_D },
-	{ "depends_on", run_depends_on, AFTER_PRAGMA_D }, { "error", run_error, AFTER_HASH },
-	{ "ident", run_ident, AFTER_HASH },		  { "line", run_line, AFTER_HASH },
+	{ "attributes", run_attributes, AFTER_PRAGMA_D },
+	{ "binding", run_binding, AFTER_PRAGMA_D },
+	{ "depends_on", run_depends_on, AFTER_PRAGMA_D },
+	{ "error", run_error, AFTER_HASH },
+	{ "ident", run_ident, AFTER_HASH },
+	{ "line", run_line, AFTER_HASH },
 	{ "option", run_option, AFTER_PRAGMA_D },
 };
 

@@ -82,7 +82,8 @@ static struct ray_error *copy_text(struct ray_program *program, const struct ray
 
 	*length = source->length;
 	if (source->file && options && options->cpp_command) {
-		err = ray_cpp_run(options->cpp_command, options->cpp_arguments, source->text, source->length, &processed);
+		err = ray_cpp_run(options->cpp_command, options->cpp_arguments, source->text, source->length,
+				  &processed);
 		*length = processed.length;
 	}
 	if (err)

@@ -305,7 +305,8 @@ struct ray_error *ray_type_define(struct ray_types *types, struct ray_type *type
 
 		if (old && type->kind == RAY_TYPE_FORWARD)
 			return NULL; /* naming it again defines nothing */
-		if (old && old->kind != RAY_TYPE_FORWARD)
+		/* The table's own typedefs (u8, uid_t...) give way to a script's. */
+		if (old && old->kind != RAY_TYPE_FORWARD && !(kind == RAY_TYPE_TYPEDEF && !old->owner))
 			return ray_error_new(RAY_FAILED, "type redeclared: %s", type->name);
 		if (!enter(types, kind, type->name, type))
 			return &ray_enomem;

@@ -9,7 +9,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *const arguments[] = { "script.d", "42", "-7", "name", "a \"string\"", "0x1g", "99999999999999999999" };
+static const char *const arguments[] = {
+	"script.d", "42", "-7", "name", "a \"string\"", "0x1g", "99999999999999999999"
+};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
