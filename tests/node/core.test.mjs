@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { childrenOf, differingPages, openCore, ownNote } from './corefile.mjs';
-import { isRoot, jsonLines, noderay, nodes, run, start, tmp } from './lib.mjs';
+import { halt, isRoot, jsonLines, noderay, nodes, run, start, tmp, until } from './lib.mjs';
 
 const tids = (pid) => fs.readdirSync(`/proc/${pid}/task`).map(Number).sort((a, b) => a - b);
 const status = (pid, tid = pid) => fs.readFileSync(`/proc/${pid}/task/${tid}/status`, 'utf8');
@@ -64,7 +64,7 @@ for (const node of nodes) {
 	test(`node ${node.name}: cores of a process that stands still hold its memory`, async (t) => {
 		const target = await start(node, 'steadfast.js', { args: ['wait,sleep'] });
 		t.after(target.stop);
-		process.kill(target.pid, 'SIGSTOP');
+		await halt(target);
 		const { file, summary, stderr } = await dump(target);
 		const core = openCore(file);
 		assert.match(stderr, /paused for [\d.]+ ms; .* on disk\) in [\d.]+ s/);
@@ -103,7 +103,7 @@ for (const node of nodes) {
 			assert.equal(summary.missed_threads, 0);
 		}
 		target.child.stdin.write('?\n');
-		while (!target.stdout().includes('ticks')) await new Promise((r) => setTimeout(r, 20));
+		await until(() => target.stdout().includes('ticks'), 'it does not answer');
 		assert.doesNotMatch(target.stdout(), /wrong/);
 	});
 }

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: MIT
 //
 //   NODERAY_DAMAGE_ROUNDS=100   rounds per node (10)
-//   NODERAY_DAMAGE_SEED=7       the first seed; a failure names its own
+//   NODERAY_DAMAGE_SEED=7       the first seed (1); a failure names its own. Addresses differ from run to run, so
+//                               the same seed does not do the very same damage
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -11,7 +12,7 @@ import test from 'node:test';
 import { binary, jsonLines, nodes, run, start, takeCore, tmp } from './lib.mjs';
 
 const rounds = Number(process.env.NODERAY_DAMAGE_ROUNDS ?? 10);
-const firstSeed = Number(process.env.NODERAY_DAMAGE_SEED ?? Date.now() % 1_000_000);
+const firstSeed = Number(process.env.NODERAY_DAMAGE_SEED ?? 1);
 const exitCodes = [0, 1, 4, 5]; // done, failed, not a node (its name is gone), unreadable
 const mostMemory = 300 * 1024; // KiB
 const sanitized = fs.readFileSync(binary).includes('__asan_init');

@@ -4,7 +4,7 @@ import test from 'node:test';
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { nodes, node, start as startTarget, noderay, run, takeCore, tmp, isRoot, jsonLines, hasVerb, binary } from './lib.mjs';
+import { nodes, node, settle, start as startTarget, noderay, run, takeCore, tmp, isRoot, jsonLines, hasVerb, binary } from './lib.mjs';
 
 // An unprivileged target lets both root and that user look at it.
 const user = isRoot ? 'nobody' : undefined;
@@ -125,6 +125,7 @@ async function checkCore(target, truth) {
 for (const n of nodes)
 	test(`node ${n.name}`, async (t) => {
 		const target = await start(t, n, 'files.js', { args: [tmp()], user });
+		await settle(target);
 		const truth = target.ready;
 		await t.test('live', async (t) => {
 			const list = await files(target.pid);
@@ -199,14 +200,16 @@ test('connections that wait, bytes that wait', async (t) => {
 			const client = net.connect(server.address().port, '127.0.0.1');
 			client.write(Buffer.alloc(50 << 20));
 			const block = new Int32Array(new SharedArrayBuffer(4));
-			setTimeout(() => {
+			const timer = setInterval(() => {
+				if (client.connecting || !client._handle.writeQueueSize) return; // the kernel has not taken what it can yet
+				clearInterval(timer);
 				for (let i = 0; i < 3; i++) net.connect(server.address().port, '127.0.0.1');
 				// Right after the connects, which are due first: the loop must not come to accept them.
 				process.nextTick(() => {
 					require('fs').writeSync(1, JSON.stringify({ port: server.address().port }) + '\\n');
 					Atomics.wait(block, 0, 0);
 				});
-			}, 300);
+			}, 100);
 		}).listen(0, '127.0.0.1', () => net.connect(server.address().port, '127.0.0.1'));
 		let n = 0;
 		server.on('connection', () => { if (++n > 1) server.removeAllListeners('connection'); });`;
@@ -236,10 +239,9 @@ test('two thousand sockets, each with address and use', async (t) => {
 	const code = `
 		const net = require('net');
 		let n = 0;
-		const server = net.createServer(() => {
-			if (++n === 1000) console.log(JSON.stringify(n));
-		}).listen(0, '127.0.0.1', 1000, () => {
-			for (let i = 0; i < 1000; i++) net.connect(server.address().port, '127.0.0.1');
+		const one = () => { if (++n === 2000) console.log(JSON.stringify(n)); };
+		const server = net.createServer(one).listen(0, '127.0.0.1', 1000, () => {
+			for (let i = 0; i < 1000; i++) net.connect(server.address().port, '127.0.0.1', one);
 		});`;
 	const target = await start(t, node(24), { code });
 	const list = [...(await files(target.pid)).values()].filter((f) => f.type === 'tcp');

@@ -200,8 +200,56 @@ export async function start(node, what, { args = [], flags = [], env = {}, user,
 	};
 }
 
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Waits until condition() is true, which may be async; fails after a generous time, with what it says last. */
+export async function until(condition, what, seconds = 120) {
+	const end = Date.now() + seconds * 1000;
+	while (!(await condition())) {
+		if (Date.now() > end) throw new Error(`${typeof what === 'function' ? what() : what}: not within ${seconds} s`);
+		await pause(10);
+	}
+}
+
+/** What each thread of a process is doing, by a file of /proc; threads that end meanwhile are left out. */
+export const tasks = (pid, file) => fs.readdirSync(`/proc/${pid}/task`).flatMap((tid) => {
+	try {
+		return [fs.readFileSync(`/proc/${pid}/task/${tid}/${file}`, 'utf8')];
+	} catch {
+		return [];
+	}
+});
+
+/** In a container pid 2 is anything. */
+export function isKernelThread(pid) {
+	try {
+		return (fs.readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ')[6] & 0x200000) !== 0; // PF_KTHREAD
+	} catch {
+		return false;
+	}
+}
+
+/** Waits until a target that is to stand still does: a line is printed before its program gets to where it stays, and
+ *  V8's helpers may be at work for longer. */
+export async function settle({ pid }) {
+	const used = () => tasks(pid, 'schedstat').map((text) => text.split(' ')[0]).join();
+	let last, since = 0;
+	await until(() => {
+		const now = used();
+		since = now === last ? since + 1 : 0;
+		last = now;
+		return since >= 10;
+	}, `process ${pid} does not stand still`);
+}
+
+/** Stops a target by a signal and waits until all of its threads are. */
+export async function halt({ pid }) {
+	process.kill(pid, 'SIGSTOP');
+	await until(() => tasks(pid, 'status').every((text) => /^State:\s*T/m.test(text)), `process ${pid} is not stopped`);
+}
+
 /** Runs any command: { code, signal, stdout, stderr }. options: user, env (added to a plain one), cwd, input, timeout (ms). */
-export async function run(command, args, { user, env = {}, cwd = scratch, input = '', timeout = 120_000 } = {}) {
+export async function run(command, args, { user, env = {}, cwd = scratch, input = '', timeout = 300_000 } = {}) {
 	const child = spawnAs(user, reachable(command, user), args, {
 		env: { PATH: process.env.PATH, HOME: '/', LC_ALL: 'C.UTF-8', TERM: 'dumb', ...env },
 		cwd,

@@ -225,7 +225,7 @@ test('a node in its own pid namespace and root directory is seen from outside', 
 // A pid namespace is a machine of its own: the nodes of other tests are not in it.
 async function alone(count, ...args) {
 	const script = `for i in $(seq ${count}); do "$0" -e 'console.log(1); setInterval(() => {}, 1000)' | read x & done
-		for i in $(seq 100); do [ $("$1" ps --json 2>/dev/null | grep -c workers.:0) = ${count} ] && break; sleep 0.1; done
+		for i in $(seq 1000); do [ $("$1" ps --json 2>/dev/null | grep -c workers.:0) = ${count} ] && break; sleep 0.1; done
 		shift; "$@"`;
 	return await run('/usr/bin/unshare', ['-pfm', '--mount-proc', '--kill-child', 'bash', '-c', script, node(22).path, binary, binary, ...args]);
 }

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { binary, isRoot, nodes, noderay, programs, start, tmp } from './lib.mjs';
+import { binary, halt, isKernelThread, isRoot, nodes, noderay, programs, start, tmp, until } from './lib.mjs';
 import { Graph, checkWhole, stack } from './stacks.mjs';
 
 const node = nodes.find((n) => n.major === 24) ?? nodes[0];
@@ -21,7 +21,7 @@ async function busy(t) {
 	const target = await start(node, 'stacks/busy.js');
 	t.after(target.stop);
 	const before = ticks(target.pid);
-	while (ticks(target.pid) < before + 30) await sleep(20);
+	await until(() => ticks(target.pid) >= before + 30, 'it does not get going');
 	return target;
 }
 
@@ -33,10 +33,7 @@ async function checkFree(pid) {
 		assert.match(text, /^TracerPid:\s*0$/m);
 		assert.doesNotMatch(text, /^State:\s*[tT]/m);
 	}
-	for (let i = 0; ticks(pid) === before; i++) {
-		assert.ok(i < 600, 'it does not run any more');
-		await sleep(50);
-	}
+	await until(() => ticks(pid) > before, 'it does not run any more');
 }
 
 async function checkBusy(target, args = []) {
@@ -104,10 +101,7 @@ for (const [name, args] of Object.entries(tracers))
 		const tracer = spawn(name, args(target.pid).map(String), { stdio: 'ignore' });
 		t.after(() => tracer.kill('SIGKILL')); // first: what it traces cannot end before
 		t.after(target.stop);
-		for (let i = 0; status(target.pid, 'TracerPid') === '0'; i++) {
-			assert.ok(i < 1200, `${name} does not attach`);
-			await sleep(50);
-		}
+		await until(() => status(target.pid, 'TracerPid') !== '0', `${name} does not attach`);
 		const { code, stderr } = await noderay(['stack', target.pid]);
 		assert.equal(code, 3, stderr);
 		assert.match(stderr, new RegExp(`process ${tracer.pid} \\(${name}\\) traces it already`));
@@ -115,8 +109,7 @@ for (const [name, args] of Object.entries(tracers))
 
 test('a stopped target stays stopped', async (t) => {
 	const target = await busy(t);
-	target.child.kill('SIGSTOP');
-	while (fs.readdirSync(`/proc/${target.pid}/task`).some((tid) => status(tid, 'State') !== 'T')) await sleep(5);
+	await halt(target);
 	const main = await checkBusy(target);
 	assert.equal(main.state, 'T');
 	// There is nothing to pause, so nothing need be missing.
@@ -132,9 +125,9 @@ test('no node at all', async (t) => {
 	const parent = spawn('/bin/sh', ['-c', 'sleep 0 & echo $!; exec sleep 1000'], { stdio: ['ignore', 'pipe', 'ignore'] });
 	t.after(() => parent.kill('SIGKILL'));
 	const zombie = Number(String((await once(parent.stdout, 'data'))[0]));
-	while (status(zombie, 'State') !== 'Z') await sleep(5);
+	await until(() => status(zombie, 'State') === 'Z', 'it does not end');
 	const cases = [[zombie, 1, /zombie/], [parent.pid, 4, /not a node/]];
-	if (fs.existsSync('/proc/2/comm') && status(2, 'Name') === 'kthreadd') cases.push([2, 4, /thread of the kernel/]); // in no container
+	if (isKernelThread(2)) cases.push([2, 4, /thread of the kernel/]);
 	for (const [target, want, message] of cases) {
 		const { code, stderr } = await noderay(['stack', target]);
 		if (!isRoot && code === 3) continue; // another's, and not ours to look at

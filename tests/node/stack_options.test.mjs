@@ -3,7 +3,7 @@ import test from 'node:test';
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { binary, crash, isRoot, jsonLines, noKernelCores, nodes, noderay, run, start, takeCore, tmp } from './lib.mjs';
+import { binary, crash, isRoot, jsonLines, noKernelCores, nodes, noderay, run, settle, start, takeCore, tmp, until } from './lib.mjs';
 import { checkWhole, show, stack } from './stacks.mjs';
 
 const user = isRoot ? 'nobody' : undefined;
@@ -48,6 +48,7 @@ for (const node of nodes) {
 	test(`node ${node.name}: arguments, source, kinds of frames`, async (t) => {
 		const target = await start(node, 'stacks/args.js', { user });
 		t.after(target.stop);
+		await settle(target);
 
 		await t.test('-a, live', async () => checkValues((await stack(target, ['-a', '--thread', 'main'], { user })).main.frames));
 		await t.test('-a, from a core', async () => checkValues((await stack(await takeCore(target, { user }), ['-a'], { user })).main.frames));
@@ -103,12 +104,15 @@ test('--nonblocking makes no ptrace call, not for a running thread either', asyn
 	t.after(target.stop);
 	const log = path.join(tmp(), 'strace');
 	const args = ['-f', '-qq', '-o', log, '-e', 'trace=ptrace,kill,tgkill,process_vm_writev', binary, 'stack', '--json', '--nonblocking', target.pid];
-	const { code, stdout, stderr } = await run('/usr/bin/strace', args, { user });
-	assert.equal(code, 0, stderr);
-	assert.equal(fs.readFileSync(log, 'utf8'), '');
-	assert.match(stderr, /not paused/);
-	const main = jsonLines(stdout).find((one) => one.role === 'main');
-	assert.equal(main.state, 'R');
+	let main;
+	await until(async () => {
+		const { code, stdout, stderr } = await run('/usr/bin/strace', args, { user });
+		assert.equal(code, 0, stderr);
+		assert.equal(fs.readFileSync(log, 'utf8'), '');
+		assert.match(stderr, /not paused/);
+		main = jsonLines(stdout).find((one) => one.role === 'main');
+		return main.state === 'R'; // not while it waits for the collector's helpers
+	}, 'it is never seen running');
 	assert.ok(main.torn || main.note || main.frames.some((f) => f.function === 'forever'), show(main));
 });
 
@@ -190,9 +194,13 @@ test('in other namespaces and below another root', { skip: !isRoot && 'needs roo
 	});
 	t.after(target.stop);
 	const children = fs.readFileSync(`/proc/${target.pid}/task/${target.pid}/children`, 'utf8').trim();
-	const { main } = await stack(children, ['--thread', 'main']);
-	checkWhole(main);
-	const own = main.frames.filter((f) => f.file === '/opt/program.js');
+	let main, own;
+	await until(async () => {
+		({ main } = await stack(children, ['--thread', 'main']));
+		checkWhole(main);
+		own = main.frames.filter((f) => f.file === '/opt/program.js');
+		return own[0].function === 'inner'; // it has printed its line before that
+	}, () => show(main));
 	assert.deepEqual(own.map((f) => `${f.function}:${f.line}`), ['inner:1', 'outer:3', '<anonymous>:6']);
 	assert.ok(main.frames.some((f) => f.function === 'node::Start'), show(main));
 });

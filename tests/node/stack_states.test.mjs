@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
-import { nodes, programs, start, tmp } from './lib.mjs';
+import { nodes, programs, start, tmp, until } from './lib.mjs';
 import { checkWhole, show, stack } from './stacks.mjs';
 
 const file = path.join(programs, 'stacks/states.js');
@@ -47,13 +47,25 @@ async function ask(port) {
 }
 
 /** Looks until it sees what it waits for. */
-async function until(look, tries, what) {
+async function untilSeen(look, what) {
 	let last;
-	for (let i = 0; i < tries; i++) {
-		last = await look();
-		if (last.done) return;
-	}
-	assert.fail(`${what}: ${show(last.thread)}`);
+	await until(async () => (last = await look()).done, () => `${what}: ${show(last.thread)}`);
+}
+
+const isIdle = (main) => !main.frames.some((f) => f.kind === 'js') && main.frames.some((f) => f.function === 'uv_run');
+
+/** A worker says that it goes to its state before it does, and the main thread that all have: until they are there. */
+async function untilThere(target) {
+	const { workers } = target.ready;
+	const isThere = (threads) => ([state, id]) => {
+		const js = threads.find((one) => one.worker === id)?.frames.filter((f) => f.kind === 'js') ?? [];
+		return js.some((f) => f.function === state) && expected[state].js.test(js[0].function) &&
+			js.some((f) => f.file === file && source[f.line - 1].endsWith(`// ${state}`));
+	};
+	await until(async () => {
+		const { threads, main } = await stack(target);
+		return isIdle(main) && Object.entries(workers).every(isThere(threads));
+	}, 'not all threads get to their states');
 }
 
 for (const node of nodes)
@@ -63,6 +75,7 @@ for (const node of nodes)
 		const target = await start(node, file, { args: [fifo, ...Object.keys(expected)] });
 		t.after(target.stop);
 		const { workers, port } = target.ready;
+		await untilThere(target);
 		const tids = {};
 		const open = new Set(Object.keys(expected).filter((state) => expected[state].native)); // not seen in native code yet
 		const look = async (args = []) => {
@@ -87,18 +100,18 @@ for (const node of nodes)
 			assert.ok(main.frames.some((f) => f.function === 'uv_run'), show(main));
 		}
 		for (const state of open)
-			await until(async () => {
+			await untilSeen(async () => {
 				const { threads } = await stack(`${target.pid}/${tids[state]}`);
 				assert.equal(threads.length, 1);
 				checkWorker(node, threads[0], state);
 				return { thread: threads[0], done: isInNative(threads[0], state) };
-			}, 60, `${state} never in native code`);
+			}, `${state} never in native code`);
 		const socket = await ask(port);
 		t.after(() => socket.destroy());
-		await until(async () => {
+		await untilSeen(async () => {
 			const { main } = await stack(target, ['--thread', 'main']);
 			checkWhole(main);
 			const names = main.frames.filter((f) => f.kind === 'js').map((f) => f.name);
 			return { thread: main, done: names[0] === 'spinForEver' && names[1] === 'Server.onRequest' && names[2] === 'Server.emit' };
-		}, 20, 'the request is not seen');
+		}, 'the request is not seen');
 	});

@@ -4,8 +4,7 @@ import test from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import path from 'node:path';
-import { setTimeout } from 'node:timers/promises';
-import { isRoot, noderay, nodes, start, takeCore, tmp } from './lib.mjs';
+import { isRoot, noderay, nodes, start, takeCore, tasks, tmp, until } from './lib.mjs';
 
 const lines = (text) => text.trim().split('\n').map((line) => JSON.parse(line));
 
@@ -29,16 +28,10 @@ test('a zombie is called one', async (t) => {
 	const child = spawn('/bin/bash', ['-c', 'sleep 0.2 & echo $!; exec sleep 100'], { stdio: ['ignore', 'pipe', 'inherit'] });
 	t.after(() => child.kill());
 	const pid = await new Promise((resolve) => child.stdout.once('data', (data) => resolve(Number(data))));
-	for (let i = 0; i < 100; i++) {
-		const { code, stderr } = await noderay(['stack', pid]);
-		if (i < 99 && !stderr.includes('zombie')) {
-			await setTimeout(50); // it has not ended yet
-			continue;
-		}
-		assert.equal(stderr, `noderay: ${pid}: has ended; only its parent has not taken note of it yet (zombie)\n`);
-		assert.equal(code, 1);
-		break;
-	}
+	await until(() => /^State:\s*Z/m.test(tasks(pid, 'status')[0]), 'it does not end');
+	const { code, stderr } = await noderay(['stack', pid]);
+	assert.equal(stderr, `noderay: ${pid}: has ended; only its parent has not taken note of it yet (zombie)\n`);
+	assert.equal(code, 1);
 });
 
 test('another user is told whose it is and what would help', { skip: !isRoot && 'needs root to become others' }, async (t) => {

@@ -1,7 +1,7 @@
 // WebAssembly frames: noderay stack must say of them what V8 itself says in Error.stack. SPDX-License-Identifier: MIT
 import test, { after } from 'node:test';
 import assert from 'node:assert/strict';
-import { nodes, start, noderay, takeCore, jsonLines, isRoot } from './lib.mjs';
+import { nodes, settle, start, noderay, takeCore, jsonLines, until, isRoot } from './lib.mjs';
 
 const named = ['imported_enter', 'leaf', 'récurse', 'run_it', 'spin_forever'];
 const exported = { 3: 'run', 4: 'spin' };
@@ -15,6 +15,7 @@ after(async () => {
 async function begin(node, options) {
 	const target = await start(node, 'wasm.js', options);
 	targets.push(target);
+	if (!options?.args?.includes('spin')) await settle(target);
 	return target;
 }
 
@@ -52,10 +53,9 @@ function check(frames, { ready }) {
 }
 
 async function spinning(what) {
-	for (let i = 0; ; i++) {
-		const frames = await mainFrames(what);
-		if (frames[0].kind === 'wasm' || i === 100) return frames;
-	}
+	let frames;
+	await until(async () => (frames = await mainFrames(what))[0].kind === 'wasm', () => JSON.stringify(frames));
+	return frames;
 }
 
 for (const node of nodes) {

@@ -3,24 +3,27 @@
 // line says which threadId is which. With --inspect there is an inspector thread too. SPDX-License-Identifier: MIT
 const { Worker, isMainThread, workerData, threadId, parentPort } = require('worker_threads');
 
+// Each says so when it has got there.
 const states = {
-	busy() {
+	busy(there) {
+		there();
 		for (;;) Math.random();
 	},
-	wait() {
+	wait(there) {
+		there();
 		Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 	},
-	vm() {
-		require('vm').runInNewContext('(function spinInVm() { for (;;) Math.random(); })()', { Math });
+	vm(there) {
+		require('vm').runInNewContext('(function spinInVm() { there(); for (;;) Math.random(); })()', { Math, there });
 	},
-	idle() {
+	idle(there) {
 		setInterval(() => {}, 1e9);
+		there();
 	},
 };
 
 function inWorker() {
-	parentPort.postMessage(threadId);
-	setTimeout(states[workerData], 20);
+	setTimeout(states[workerData], 20, () => parentPort.postMessage(threadId));
 }
 
 function inMain() {
@@ -31,7 +34,7 @@ function inMain() {
 	const started = (kind) => (id) => {
 		ids[kind] = id;
 		const ready = JSON.stringify({ pid: process.pid, ids });
-		if (Object.keys(ids).length === Object.keys(states).length) setTimeout(() => console.log(ready), 200);
+		if (Object.keys(ids).length === Object.keys(states).length) console.log(ready);
 	};
 	// Ids do not simply count the workers that run: the first one is gone by then.
 	new Worker('', { eval: true }).on('exit', () => {
