@@ -60,10 +60,15 @@ void ray_text_printf(struct ray_text *t, const char *fmt, ...)
 
 	va_start(args, fmt);
 	va_copy(again, args);
-	n = vsnprintf(NULL, 0, fmt, args);
-	if (n >= 0 && reserve(t, (size_t)n)) {
+	/* Most of it fits into what is there: written once, not measured first. */
+	n = vsnprintf(t->cap ? t->bytes + t->length : NULL, t->cap - t->length, fmt, args);
+	if (n >= 0 && (size_t)n < t->cap - t->length) {
+		t->length += (size_t)n;
+	} else if (n >= 0 && reserve(t, (size_t)n)) {
 		vsnprintf(t->bytes + t->length, (size_t)n + 1, fmt, again);
 		t->length += (size_t)n;
+	} else if (t->cap) {
+		t->bytes[t->length] = '\0'; /* what the first try left behind */
 	}
 	va_end(again);
 	va_end(args);

@@ -325,6 +325,6 @@ struct ray_error *ray_consumer_finish(struct ray_consumer *c)
 	ray_text_add(&c->out, "\n");
 	err = ray_aggs_dump(c);
 	ray_consumer_flush(c);
-	ray_consumer_report_drops(c);
+	ray_consumer_tell_drops(c);
 	return err;
 }

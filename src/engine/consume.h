@@ -155,6 +155,10 @@ void ray_speculation_hold(struct ray_consumer *c, const struct ray_record *r);
 RAY_MUST_USE struct ray_error *ray_speculation_commit(struct ray_consumer *c, uint32_t id);
 void ray_speculation_discard(struct ray_consumer *c, uint32_t id);
 
+/* ---- drops.c ---- */
+
+void ray_consumer_tell_drops(struct ray_consumer *c); /* now, whatever statusrate says */
+
 /* ---- consume.c ---- */
 
 struct ray_flow {
@@ -179,6 +183,7 @@ struct ray_consumer {
 	RAY_VEC(struct ray_speculation) speculations; /* by id - 1 */
 	uint64_t speculative_drops;
 	struct ray_state reported; /* the counts that were told */
+	uint64_t reported_ns;	   /* when */
 	uint64_t reported_speculative_drops;
 };
 

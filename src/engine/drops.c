@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include <stddef.h>
 
+#include "base/clock.h"
 #include "engine/consume.h"
 
 static const struct row {
@@ -48,7 +49,7 @@ static void tell_by_cpu(struct ray_consumer *c, const struct row *row, const vol
 	}
 }
 
-void ray_consumer_report_drops(struct ray_consumer *c)
+void ray_consumer_tell_drops(struct ray_consumer *c)
 {
 	static const struct row records = { 0, "PRINCIPAL", "drop", "" },
 				keys = { 0, "AGGREGATION", "aggregation drop", "" };
@@ -68,4 +69,14 @@ void ray_consumer_report_drops(struct ray_consumer *c)
 	if (held)
 		tell(c, &(struct row){ 0, "SPEC", "speculative drop", "" }, held);
 	c->reported_speculative_drops = c->speculative_drops;
+}
+
+void ray_consumer_report_drops(struct ray_consumer *c)
+{
+	uint64_t now = ray_clock_ns();
+
+	if (now - c->reported_ns < c->t->options.statusrate_ns)
+		return;
+	c->reported_ns = now;
+	ray_consumer_tell_drops(c);
 }

@@ -11,6 +11,8 @@
 #include "engine/follow.h"
 #include "engine/internal.h"
 
+enum { SWITCH_NAP_MS = 50 };
+
 static void init_fds(struct ray_trace *t)
 {
 	size_t i;
@@ -191,11 +193,33 @@ static bool wait_for_data(const struct ray_trace *t, int timeout_ms)
 	return timeout_ms && poll(&p, 1, timeout_ms) > 0;
 }
 
+/* switchrate asks to leave the buffer alone until its time has come, exit() or not. Sleeps a little, as the caller
+ * may be woken by what lies there. */
+static bool must_wait(struct ray_trace *t)
+{
+	uint64_t now = ray_clock_ns(), left;
+
+	if (!t->options.switchrate_ns)
+		return false;
+	if (!t->switch_ns)
+		t->switch_ns = now + t->options.switchrate_ns;
+	if (now >= t->switch_ns) {
+		t->switch_ns = now + t->options.switchrate_ns;
+		return false;
+	}
+	left = (t->switch_ns - now) / 1000000 + 1;
+	poll(NULL, 0, left > SWITCH_NAP_MS ? SWITCH_NAP_MS : (int)left);
+	return true;
+}
+
 struct ray_error *ray_trace_work(struct ray_trace *t, int timeout_ms, enum ray_trace_status *ret)
 {
 	bool done = t->state->activity >= RAY_DRAINING;
 	struct ray_error *err;
 
+	*ret = RAY_TRACE_GOES_ON;
+	if (must_wait(t))
+		return NULL;
 	if (!done)
 		wait_for_data(t, timeout_ms);
 	err = t->follow ? ray_follow_work(t->follow) : NULL;

@@ -67,6 +67,7 @@ struct ray_trace {
 	int epoll; /* readable when there is something to do; -1 before the start */
 	RAY_VEC(int) links;
 	struct ray_consumer *consumer;
+	uint64_t switch_ns; /* when the buffer is read next; 0: whenever there is something */
 	struct ray_stacker *stacker;
 	struct ray_follow *follow; /* NULL: no probe can come later */
 	bool is_started, is_stopped;

@@ -262,8 +262,8 @@ static void speculations_that_find_no_room_are_counted(void **state)
 	f->record.head.speculation = 2; /* nspec is 1 */
 	ray_speculation_hold(&f->consumer, &f->record.head);
 	f->state.dynvar_drops = 1;
-	ray_consumer_report_drops(&f->consumer);
-	ray_consumer_report_drops(&f->consumer);
+	ray_consumer_tell_drops(&f->consumer);
+	ray_consumer_tell_drops(&f->consumer);
 	notes(f, "dtrace: [DTRACEDROP_DYNAMIC] 1 dynamic variable drop\n"
 		 "dtrace: [DTRACEDROP_SPEC] 3 speculative drops\n");
 }
