@@ -15,10 +15,14 @@
 enum {
 	AGG_KEYS_MIN = 131072, /* keys of an aggregation that fit whatever their size, with the default aggsize */
 	AGG_SIZE_DEFAULT = 4 << 20,
-	RING_CPUS_MIN = 4, /* bufsize is per CPU in the reference; one ring serves all */
+	RING_CPUS_MIN = 4, /* bufsize is per CPU in DTrace; one ring serves all */
 	RING_CPUS_MAX = 16,
 	RING_MAX = 1 << 30,
-	NAMES_SPARE = 4096, /* probes that come after the start */
+	RING_LITERAL = 1 << 20,	   /* a bufsize below this was asked for to be small */
+	RING_ONCE_MIN = 256 << 10, /* for programs whose probes fire once */
+	DTRACE_HEAD = 24,	   /* of a record of DTrace: bufsize is compared with what it would need */
+	DTRACE_RECORD_MIN = 64,	   /* that of a fault */
+	NAMES_SPARE = 4096,	   /* probes that come after the start */
 	STRINGS_SPARE = 1 << 18,
 	POINTS_SPARE = 1024,
 };
@@ -96,15 +100,42 @@ static struct ray_error *create_state(struct ray_trace *t)
 	return err;
 }
 
+static struct ray_error *too_small(void)
+{
+	return ray_error_new(RAY_FAILED, "could not enable tracing: Enabling exceeds size of buffer");
+}
+
+/* BEGIN and END alone send a known number of records. */
+static bool fires_once(const struct ray_trace *t)
+{
+	for (size_t i = 0; i < t->entries.n; i++)
+		if (t->entries.at[i]->kind != RAY_SITE_BEGIN && t->entries.at[i]->kind != RAY_SITE_END)
+			return false;
+	return true;
+}
+
+static uint64_t ring_want(const struct ray_trace *t)
+{
+	uint64_t cpus = t->slot_count / RAY_SLOTS_PER_CPU, once = RING_ONCE_MIN;
+	uint64_t want = t->options.bufsize;
+
+	if (want < RING_LITERAL)
+		return want;
+	want *= cpus < RING_CPUS_MIN ? RING_CPUS_MIN : cpus > RING_CPUS_MAX ? RING_CPUS_MAX : cpus;
+	for (size_t i = 0; i < t->program->clauses.n; i++)
+		once += 2 * ((uint64_t)t->plan->clauses[i].record_size + sizeof(struct ray_record_error));
+	return fires_once(t) && once < want && !t->wants_stacks ? once : want;
+}
+
 /* One ring for all CPUs keeps the order. */
 static struct ray_error *create_ring(struct ray_trace *t)
 {
-	uint64_t cpus = t->slot_count / RAY_SLOTS_PER_CPU;
-	uint64_t want = t->options.bufsize, size = 4096;
+	uint64_t want = ring_want(t), need = DTRACE_RECORD_MIN, size = 4096;
 
-	want *= cpus < RING_CPUS_MIN ? RING_CPUS_MIN : cpus > RING_CPUS_MAX ? RING_CPUS_MAX : cpus;
-	if (want < 2 * (uint64_t)t->plan->record_size)
-		want = 2 * (uint64_t)t->plan->record_size;
+	if (t->plan->record_size > sizeof(struct ray_record) + need - DTRACE_HEAD)
+		need = t->plan->record_size - sizeof(struct ray_record) + DTRACE_HEAD;
+	if (t->options.bufsize < need)
+		return too_small();
 	while (size < want && size < RING_MAX)
 		size *= 2;
 	t->ring_size = (uint32_t)size;
@@ -238,7 +269,9 @@ static struct ray_error *create_aggregation(struct ray_trace *t, const struct ra
 
 	if (t->options.aggsize >= AGG_SIZE_DEFAULT && entries < AGG_KEYS_MIN)
 		entries = AGG_KEYS_MIN;
-	if (!agg->key.field_count || !entries)
+	if (!entries)
+		return too_small();
+	if (!agg->key.field_count)
 		entries = 1;
 	if (entries > UINT32_MAX / 2)
 		entries = UINT32_MAX / 2;
@@ -246,12 +279,34 @@ static struct ray_error *create_aggregation(struct ray_trace *t, const struct ra
 		      BPF_F_NO_PREALLOC, &t->own_maps[agg->map - RAY_MAP_OWN]);
 }
 
-static struct ray_error *create_class(struct ray_trace *t, const struct ray_dynvar_class *class)
+/* What one element of the class counts for: its tuple and its value, without what tells variables and threads apart. */
+static uint64_t element_cost(const struct ray_plan *plan, uint32_t class_index)
 {
-	uint64_t entries = t->options.dynvarsize / (class->key_size + class->value_size);
+	static const enum ray_scope scopes[] = { RAY_SCOPE_GLOBAL, RAY_SCOPE_THREAD };
+	uint64_t least = UINT32_MAX;
+
+	for (size_t k = 0; k < RAY_COUNT(scopes); k++) {
+		for (size_t i = 0; i < plan->program->variables[scopes[k]].n; i++) {
+			const struct ray_variable_plan *v = &plan->variables[scopes[k]][i];
+			uint64_t cost = v->size;
+
+			if (!v->key.size || v->class_index != class_index)
+				continue;
+			for (size_t j = 0; j < v->key.field_count; j++)
+				cost += v->key.fields[j].size;
+			least = cost < least ? cost : least;
+		}
+	}
+	return least;
+}
+
+static struct ray_error *create_class(struct ray_trace *t, uint32_t index)
+{
+	const struct ray_dynvar_class *class = &t->plan->classes.at[index];
+	uint64_t entries = t->options.dynvarsize / element_cost(t->plan, index);
 
 	if (!entries)
-		entries = 1;
+		return too_small();
 	if (entries > UINT32_MAX / 2)
 		entries = UINT32_MAX / 2;
 	return create(BPF_MAP_TYPE_HASH, "variables", class->key_size, class->value_size, (uint32_t)entries,
@@ -273,8 +328,8 @@ static struct ray_error *create_own(struct ray_trace *t)
 	for (size_t i = 0; i < t->program->aggregations.n && !err; i++)
 		if (plan->aggregations[i].value_size)
 			err = create_aggregation(t, &plan->aggregations[i]);
-	for (size_t i = 0; i < plan->classes.n && !err; i++)
-		err = create_class(t, &plan->classes.at[i]);
+	for (uint32_t i = 0; i < plan->classes.n && !err; i++)
+		err = create_class(t, i);
 	return err;
 }
 
