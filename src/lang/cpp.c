@@ -23,6 +23,8 @@ static const char *const defaults[] = {
 	"-D__SUNW_D_64",
 	"-D__SUNW_D_VERSION=0x02000000",
 	"-U__GNUC__",
+	"-D__signed__=signed",
+	"-D__builtin_va_list=void *",
 #if defined(__x86_64__)
 	"-D__amd64",
 #endif

@@ -228,6 +228,8 @@ bool ray_decl_specifiers(struct ray_parser *p, struct ray_decl *d, bool with_cla
 		}
 		if (with_class && class_of(token) != RAY_CLASS_NONE)
 			is_ok = set_class(p, d);
+		else if (with_class && token == RAY_KEY_INLINE && p->token.where.is_included)
+			is_ok = true; /* of a function in a header of C */
 		else if (flag_of(token))
 			is_ok = add_flag(p, d, flag_of(token));
 		else if (ray_decl_begins_type(p))

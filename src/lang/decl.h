@@ -58,6 +58,7 @@ struct ray_decl {
 	const char *ident; /* NULL: none */
 	struct ray_where ident_where;
 	struct ray_derivation *derivations;
+	unsigned int pointers; /* stars before what is being read */
 };
 
 /* decl.c */

@@ -164,8 +164,8 @@ static bool declare_typedef(struct ray_parser *p, const struct ray_decl *d, cons
 		return ray_parse_fail_at(p, d->ident_where, "D_DECL_IDRED", "global variable identifier redeclared: %s",
 					 d->ident);
 	if (is_protected(old, d->ident)) {
-		/* Headers of the system define what D knows already. */
-		if (p->lex.is_included && ray_type_equals(old, type))
+		/* Headers of C define what D knows already: D's own stay. */
+		if (p->lex.is_included && !old->owner)
 			return true;
 		return ray_parse_fail_at(p, d->ident_where, "D_DECL_IDRED", "typedef redeclared: %s", d->ident);
 	}

@@ -98,29 +98,28 @@ static bool parse_parameters(struct ray_parser *p, struct ray_derivation *to)
 	return is_ok;
 }
 
-bool ray_decl_function(struct ray_parser *p, struct ray_derivation *function)
+/* Up to the closing parenthesis, which stays the present token. What is within knows nothing of the declaration around it. */
+static bool parse_function(struct ray_parser *p, struct ray_derivation *function, bool is_open)
 {
 	struct ray_decl_state state = ray_decl_push(p);
 	bool is_ok;
 
 	p->lex.in_array_bounds = false;
-	is_ok = ray_parse_expect(p, '(') && (p->token.kind == ')' || parse_parameters(p, function));
+	is_ok = (is_open || ray_parse_expect(p, '(')) && (p->token.kind == ')' || parse_parameters(p, function));
 	ray_decl_pop(p, state);
-	return is_ok && ray_parse_expect(p, ')');
+	return is_ok && (p->token.kind == ')' || ray_parse_syntax_error(p));
 }
 
-/* Of a function, from behind the parenthesis on. */
-static bool parse_function_rest(struct ray_parser *p, struct ray_derivation *function)
+bool ray_decl_function(struct ray_parser *p, struct ray_derivation *function)
 {
-	struct ray_decl_state state = ray_decl_push(p);
-	bool is_ok;
+	return parse_function(p, function, false) && ray_parse_advance(p);
+}
 
-	p->lex.in_array_bounds = false;
-	is_ok = p->token.kind == ')' || parse_parameters(p, function);
-	ray_decl_pop(p, state);
-	if (is_ok && p->token.kind != ')')
-		return ray_parse_syntax_error(p);
-	return is_ok &&
+static bool add_function(struct ray_parser *p, struct list *list, bool is_open)
+{
+	struct ray_derivation *function = append(p, list, RAY_DERIVE_FUNCTION);
+
+	return function && parse_function(p, function, is_open) &&
 	       ray_decl_prototype(p, function, function, "function",
 				  RAY_PROTO_VARARGS | RAY_PROTO_VOID | RAY_PROTO_ANONYMOUS) &&
 	       ray_parse_advance(p);
@@ -147,7 +146,7 @@ static bool parse_count(struct ray_parser *p, struct ray_derivation *array)
 
 static bool is_void(const struct ray_decl *d, const struct list *list)
 {
-	return d->name && !strcmp(d->name, "void") && d->spec == RAY_SPEC_INTEGER && list->count == 1;
+	return d->name && !strcmp(d->name, "void") && d->spec == RAY_SPEC_INTEGER && list->count == 1 && !d->pointers;
 }
 
 static bool parse_array(struct ray_parser *p, struct ray_decl *d, struct list *list, bool is_first_array)
@@ -187,9 +186,7 @@ static bool parse_suffixes(struct ray_parser *p, struct ray_decl *d, struct list
 				return false;
 			is_first_array = false;
 		} else if (p->token.kind == '(') {
-			struct ray_derivation *function = append(p, list, RAY_DERIVE_FUNCTION);
-
-			if (!function || !ray_parse_advance(p) || !parse_function_rest(p, function))
+			if (!add_function(p, list, false))
 				return false;
 		} else {
 			return true;
@@ -208,8 +205,7 @@ static bool parse_parenthesis(struct ray_parser *p, struct ray_decl *d, enum ray
 
 	if (is_inner)
 		return parse_list(p, d, form, list) && ray_parse_expect(p, ')');
-	struct ray_derivation *function = append(p, list, RAY_DERIVE_FUNCTION);
-	return function && parse_function_rest(p, function);
+	return add_function(p, list, true);
 }
 
 static bool parse_direct(struct ray_parser *p, struct ray_decl *d, enum ray_declarator form, struct list *list)
@@ -222,7 +218,15 @@ static bool parse_direct(struct ray_parser *p, struct ray_decl *d, enum ray_decl
 		if (!ray_parse_advance(p))
 			return false;
 	} else if (p->token.kind == '(') {
-		if (!ray_parse_advance(p) || !parse_parenthesis(p, d, form, list))
+		/* Where no name can stand, what follows is a type, if it may be one. */
+		struct ray_decl_state state = ray_decl_push(p);
+
+		if (form != RAY_DECLARATOR_ABSTRACT)
+			ray_decl_pop(p, state);
+		if (!ray_parse_advance(p))
+			return false;
+		ray_decl_pop(p, state);
+		if (!parse_parenthesis(p, d, form, list))
 			return false;
 	} else if (form == RAY_DECLARATOR_NAMED) {
 		return ray_parse_syntax_error(p);
@@ -233,8 +237,11 @@ static bool parse_direct(struct ray_parser *p, struct ray_decl *d, enum ray_decl
 static bool parse_list(struct ray_parser *p, struct ray_decl *d, enum ray_declarator form, struct list *list)
 {
 	struct list pointers = { .end = &pointers.first };
-	bool is_ok = ray_parse_enter(p) && parse_pointers(p, &pointers) && parse_direct(p, d, form, list);
+	bool is_ok = ray_parse_enter(p) && parse_pointers(p, &pointers);
 
+	d->pointers += pointers.count;
+	is_ok = is_ok && parse_direct(p, d, form, list);
+	d->pointers -= pointers.count;
 	ray_parse_leave(p);
 	if (!is_ok)
 		return false;

@@ -14,6 +14,32 @@ static bool finish(struct ray_parser *p)
 	return ray_parse_advance(p);
 }
 
+/* A header of C may define functions: they are declared, their bodies mean nothing here. */
+static bool is_function_body(const struct ray_parser *p, const struct ray_decl *d)
+{
+	return p->token.kind == '{' && p->token.where.is_included && d->derivations &&
+	       d->derivations->kind == RAY_DERIVE_FUNCTION;
+}
+
+static bool skip_body(struct ray_parser *p)
+{
+	unsigned int depth = 0;
+
+	do {
+		if (p->token.kind == RAY_TOKEN_END)
+			return ray_parse_syntax_error(p);
+		depth += p->token.kind == '{';
+		depth -= p->token.kind == '}';
+		if (!depth) {
+			p->lex.mode = RAY_LEX_PROBES;
+			p->lex.has_type = p->lex.is_typedef = false;
+		}
+		if (!ray_parse_advance(p))
+			return false;
+	} while (depth);
+	return true;
+}
+
 static bool parse_declaration(struct ray_parser *p)
 {
 	struct ray_decl specifiers = { 0 };
@@ -28,6 +54,8 @@ static bool parse_declaration(struct ray_parser *p)
 		if (!ray_decl_declarator(p, &d, RAY_DECLARATOR_NAMED) || !ray_decl_variable(p, &d))
 			return false;
 		specifiers.type = d.type;
+		if (is_function_body(p, &d))
+			return skip_body(p);
 		if (p->token.kind != ',')
 			return finish(p);
 		if (!ray_parse_advance(p))
@@ -148,6 +176,8 @@ static bool parse_inline(struct ray_parser *p)
 	if (!ray_parse_advance(p) || !ray_decl_specifiers(p, &d, true) ||
 	    !ray_decl_declarator(p, &d, RAY_DECLARATOR_NAMED))
 		return false;
+	if (is_function_body(p, &d))
+		return skip_body(p);
 	state = ray_decl_push(p);
 	body = ray_parse_expect(p, '=') ? ray_parse_assignment(p) : NULL;
 	ray_decl_pop(p, state);

@@ -34,7 +34,9 @@ static void types_are_as_in_c(void **state)
 		   { "int v[int][3]; int *w[int];", "v: <int> -> <int [3]>\nw: <int> -> <int *>\n" },
 		   { "struct s *x; struct s { int a; }; struct s y;", "x: <struct s *>\ny: <struct s>\n" },
 		   { "union { int a; } x; enum { A } y;", "x: <union (anon)>\ny: <enum (anon)>\n" },
-		   { "int f(int); extern int g(void), h; extern e9;", "" });
+		   { "typedef int t_t; t_t *f(t_t, t_t x); extern int g(void), h; extern e9;", "" },
+		   { "void *p[4]; void (*f)(void); typedef int t_t; int (*g)(t_t);",
+		     "p: <void *[4]>\nf: <void (*)()>\ng: <int (*)()>\n" });
 }
 
 static void typedefs_are_types_and_may_also_be_names(void **state)
@@ -305,6 +307,19 @@ static void declarators_do_not_nest_without_end(void **state)
 			    "error: [D_SYNTAX] expression is nested too deeply");
 }
 
+static void headers_of_c_may_define_functions_and_d_types(void **state)
+{
+	(void)state;
+	check_rows(parse_script,
+		   { "# 1 \"x.h\" 1\ntypedef unsigned id_t;\nstatic inline id_t f(id_t x) { if (x) { return x; } }\n"
+		     "inline int g(void) { return 1.5 > 1; }\n# 2 \"/dev/stdin\" 2\nid_t y; BEGIN {}",
+		     "error: [D_SYNTAX] \"x.h\", line 3: floating-point constants are not permitted" },
+		   { "# 1 \"x.h\" 1\ntypedef unsigned id_t;\nstatic inline id_t f(id_t x) { if (x) { return x; } }\n"
+		     "inline int g(void) { }\n# 2 \"/dev/stdin\" 2\nid_t y; BEGIN {}",
+		     "y: <id_t>\n:::BEGIN { default }\n" },
+		   { "int f(void) { }", "error: [D_SYNTAX] line 1: syntax error near \"{\"" });
+}
+
 static void the_preprocessor_keeps_lines(void **state)
 {
 	static const char text[] = "#!/usr/sbin/dtrace -s\n#define N 3\nBEGIN { exit(N); }\n=\n";
@@ -344,6 +359,7 @@ int main(void)
 		cmocka_unit_test(translators_map_members),
 		cmocka_unit_test(provider_blocks_are_checked),
 		cmocka_unit_test(declarators_do_not_nest_without_end),
+		cmocka_unit_test(headers_of_c_may_define_functions_and_d_types),
 		cmocka_unit_test(the_preprocessor_keeps_lines),
 	};
 
