@@ -47,6 +47,8 @@ RAY_MUST_USE struct ray_error *ray_trace_procs_release(struct ray_trace_call *t,
 void ray_trace_procs_wait(struct ray_trace_call *t, int data_fd, int timeout_ms);
 bool ray_trace_procs_ended(const struct ray_trace_call *t); /* all of them; false if there are none */
 
+/* trace_library.c: those of -L, before the first script. */
+RAY_MUST_USE struct ray_error *ray_trace_libraries(struct ray_trace_call *t);
 /* trace_compile.c: texts to a checked program. */
 RAY_MUST_USE struct ray_error *ray_trace_compile(struct ray_trace_call *t);
 /* trace_list.c: -l, and -v's reports. */

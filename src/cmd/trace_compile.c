@@ -171,6 +171,11 @@ struct ray_error *ray_trace_compile(struct ray_trace_call *t)
 					 .target = t->pids.n ? t->pids.at[0] : 0 };
 	if (!err)
 		err = ray_program_create(&t->macros, &t->program);
+	if (!err)
+		err = ray_trace_libraries(t);
+	/* The reference reads libraries with its first text, and blames that one. */
+	if (err && t->given.n && t->options.libdirs)
+		err = explain(t, &t->given.at[0], err, &d);
 	for (i = 0; !err && i < t->given.n; i++)
 		err = compile_one(t, &t->given.at[i], &d);
 	ray_diagnostic_deinit(&d);

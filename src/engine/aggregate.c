@@ -100,19 +100,20 @@ static struct ray_error *read_all(struct ray_consumer *c, struct ray_agg *a)
 	return err;
 }
 
-static bool is_fresh(const struct ray_consumer *c, const struct ray_agg *a)
+/* aggrate is for printing: who clears or cuts must know what is there. */
+static bool is_fresh(const struct ray_consumer *c, const struct ray_agg *a, bool may_be_old)
 {
 	if (a->snapshot == c->round && a->taken_ns)
 		return true;
-	return c->t->options.aggrate_ns && a->taken_ns && ray_clock_ns() - a->taken_ns < c->t->options.aggrate_ns &&
-	       !c->t->is_stopped;
+	return may_be_old && c->t->options.aggrate_ns && a->taken_ns &&
+	       ray_clock_ns() - a->taken_ns < c->t->options.aggrate_ns && !c->t->is_stopped;
 }
 
-struct ray_error *ray_agg_snapshot(struct ray_consumer *c, struct ray_agg *a)
+static struct ray_error *take_snapshot(struct ray_consumer *c, struct ray_agg *a, bool may_be_old)
 {
 	struct ray_error *err;
 
-	if (a->fd < 0 || is_fresh(c, a))
+	if (a->fd < 0 || is_fresh(c, a, may_be_old))
 		return NULL;
 	for (size_t i = 0; i < a->raw.n; i++)
 		a->raw.at[i].is_seen = false;
@@ -123,6 +124,11 @@ struct ray_error *ray_agg_snapshot(struct ray_consumer *c, struct ray_agg *a)
 	a->snapshot = c->round;
 	a->taken_ns = ray_clock_ns();
 	return NULL;
+}
+
+struct ray_error *ray_agg_snapshot(struct ray_consumer *c, struct ray_agg *a)
+{
+	return take_snapshot(c, a, true);
 }
 
 /* ---- clear and trunc ---- */
@@ -151,7 +157,7 @@ static struct ray_error *clear_extremes(struct ray_agg *a)
 struct ray_error *ray_agg_clear(struct ray_consumer *c, struct ray_agg *a)
 {
 	size_t size = ray_agg_lane_words(a) * sizeof(int64_t);
-	struct ray_error *err = ray_agg_snapshot(c, a);
+	struct ray_error *err = take_snapshot(c, a, false);
 
 	if (!err && ray_agg_is_extreme(a->plan))
 		err = clear_extremes(a);
@@ -173,7 +179,7 @@ struct ray_error *ray_agg_clear(struct ray_consumer *c, struct ray_agg *a)
 
 struct ray_error *ray_agg_trunc(struct ray_consumer *c, struct ray_agg *a, int64_t n)
 {
-	struct ray_error *err = ray_agg_snapshot(c, a);
+	struct ray_error *err = take_snapshot(c, a, false);
 	size_t count = a->groups.n, keep = n < 0 ? (size_t)-n : (size_t)n;
 	struct ray_agg_group **sorted;
 

@@ -243,7 +243,8 @@ static struct ray_error *set_stdc(struct ray_trace_options *o, const char *value
 		return bad_value();
 	o->stdc = *value;
 	o->stdc_given = true;
-	return NULL;
+	/* The only one in which __STDC__ is not there. */
+	return *value == 's' ? add_to_list(&o->cppargs, "-traditional-cpp", "", 0) : NULL;
 }
 
 /* The reference's code is made for eight registers; it cannot do with fewer, and neither do we pretend. */

@@ -28,6 +28,7 @@ struct ray_source {
 	const char *file; /* of RAY_TEXT_SCRIPT; NULL for an argument */
 	const char *text;
 	size_t length;
+	bool is_library; /* of -L: may depend on other libraries */
 };
 
 struct ray_lang_options {

@@ -37,6 +37,7 @@ struct ray_parser {
 	enum ray_text_kind kind;
 	const char *file; /* the text itself; NULL: an argument */
 	bool is_file;
+	bool is_library;
 	unsigned int definitions; /* clauses, inlines, translators, provider blocks: what makes a text not empty */
 	bool is_unary;		  /* the expression just parsed could be assigned to, as far as grammar goes */
 	unsigned int depth;

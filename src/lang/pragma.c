@@ -183,6 +183,9 @@ static bool run_depends_on(struct ray_parser *p, const struct arguments *a)
 {
 	if (!is_word(a, 0) || !is_word(a, 1))
 		return fail(p, a, "D_PRAGMA_MALFORM", "malformed #pragma depends_on <class> <name>");
+	/* Whoever gives us a library has seen to those it needs. */
+	if (!strcmp(a->tokens[0].text, "library") && p->is_library)
+		return true;
 	if (!strcmp(a->tokens[0].text, "library"))
 		return fail(p, a, "D_PRAGMA_DEPEND", "main program may not explicitly depend on a library");
 	if (strcmp(a->tokens[0].text, "provider") && strcmp(a->tokens[0].text, "module"))

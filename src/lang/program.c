@@ -103,7 +103,8 @@ struct ray_error *ray_program_parse(struct ray_program *program, const struct ra
 				    const struct ray_lang_options *options, const struct ray_macros *macros,
 				    struct ray_diagnostic *diagnostic)
 {
-	struct ray_parser p = { .program = program, .kind = source->kind, .is_file = source->file != NULL };
+	struct ray_parser p = { .program = program, .kind = source->kind, .is_file = source->file != NULL,
+				.is_library = source->is_library };
 	struct ray_error *err;
 	const char *text;
 	size_t length;
