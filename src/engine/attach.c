@@ -3,9 +3,10 @@
  *
  * Nothing is written to tracefs and nothing is pinned: the kernel takes everything away when the file descriptors go, however this process ends. */
 #include <errno.h>
-#include <pthread.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "engine/attach.h"
@@ -146,39 +147,78 @@ struct ray_error *ray_entries_attach(struct ray_trace *t)
 	return err;
 }
 
-/* The kernel waits tens of milliseconds for each perf event of a tracepoint that is closed; waits of several threads overlap. */
-enum { CLOSERS = 16, WORTH_THREADS = 3 };
+/* The kernel waits tens of milliseconds for each perf event of a tracepoint that is closed, one after the other: a hundred would be
+ * seconds, in which nobody gets their prompt back. Some are closed by a process of its own then. The programs do nothing any more. */
+enum { WORTH_A_PROCESS = 3 };
 
-struct closer {
-	const int *fds;
-	size_t n, first;
-};
-
-static void *close_some(void *arg)
+static size_t slow_links(const struct ray_trace *t)
 {
-	const struct closer *c = arg;
+	size_t n = 0;
 
-	for (size_t i = c->first; i < c->n; i += CLOSERS)
-		close(c->fds[i]);
-	return NULL;
+	for (size_t i = 0; i < t->entries.n; i++)
+		n += t->entries.at[i]->kind == RAY_SITE_TRACEPOINT;
+	return n;
+}
+
+static void close_links(struct ray_trace *t)
+{
+	for (size_t i = 0; i < t->links.n; i++)
+		close(t->links.at[i]);
+	t->links.n = 0;
+}
+
+static bool is_link(const struct ray_trace *t, int fd)
+{
+	for (size_t i = 0; i < t->links.n; i++)
+		if (t->links.at[i] == fd)
+			return true;
+	return false;
+}
+
+/* The closer has copies of all file descriptors: it keeps the links, and no pipe that somebody reads to its end. It waits until ours
+ * are gone: whoever closes last waits for the kernel. */
+static void run_closer(const struct ray_trace *t, const int end[2])
+{
+	int limit = end[1];
+	char byte;
+
+	for (size_t i = 0; i < t->links.n; i++)
+		if (t->links.at[i] > limit)
+			limit = t->links.at[i];
+	for (int fd = 0; fd <= limit; fd++)
+		if (fd != end[0] && !is_link(t, fd))
+			close(fd);
+	close_range(limit + 1, ~0U, 0);
+	while (read(end[0], &byte, 1) < 0 && errno == EINTR)
+		;
+	_exit(0);
+}
+
+/* As a child's child, so that nobody has to wait for it. */
+static void start_closer(const struct ray_trace *t, const int end[2])
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (fork() == 0)
+			run_closer(t, end);
+		_exit(0);
+	}
+	if (pid > 0)
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
 }
 
 void ray_entries_detach(struct ray_trace *t)
 {
-	struct closer closers[CLOSERS];
-	pthread_t threads[CLOSERS];
-	bool started[CLOSERS] = { 0 };
+	int end[2];
 
-	for (size_t i = 0; i < CLOSERS; i++) {
-		closers[i] = (struct closer){ t->links.at, t->links.n, i };
-		started[i] = t->links.n >= WORTH_THREADS && i && i < t->links.n &&
-			     !pthread_create(&threads[i], NULL, close_some, &closers[i]);
-		if (!started[i] && i)
-			close_some(&closers[i]);
+	if (!t->links.n || slow_links(t) < WORTH_A_PROCESS || pipe2(end, O_CLOEXEC)) {
+		close_links(t);
+		return;
 	}
-	close_some(&closers[0]);
-	for (size_t i = 0; i < CLOSERS; i++)
-		if (started[i])
-			pthread_join(threads[i], NULL);
-	t->links.n = 0;
+	start_closer(t, end);
+	close(end[0]);
+	close_links(t);
+	close(end[1]);
 }

@@ -45,19 +45,56 @@ uint32_t ray_entry_args_needed(const struct ray_entry *e)
 
 /* ---- system calls ---- */
 
-/* Where argument i comes from, if the site has no rules: from the call's own argument i. */
-static struct ray_fetch syscall_rule(const struct ray_site *site, int i)
+/* Where argument i comes from. Without rules: from the call's own argument i; arg0 and arg1 are both what it returns. */
+static struct ray_fetch syscall_rule(const struct ray_entry *e, const struct ray_site *site, int i)
 {
-	if (!site->fetch_count)
-		return (struct ray_fetch){ .kind = RAY_FETCH_RAW, .size = 8, .value = i };
-	return (size_t)i < site->fetch_count ? site->fetch[i] : (struct ray_fetch){ 0 };
+	if (site->fetch_count)
+		return (size_t)i < site->fetch_count ? site->fetch[i] : (struct ray_fetch){ 0 };
+	if (e->kind == RAY_SITE_SYSCALL_ENTER)
+		return (struct ray_fetch){ .kind = RAY_FETCH_RAW,
+					   .value = i < RAY_RAW_NUMBER ? i : RAY_RAW_NUMBER + 1 };
+	return (struct ray_fetch){ .kind = i < 2 ? RAY_FETCH_RAW : RAY_FETCH_NONE };
+}
+
+/* R1 = a call's argument, or its number, or what it returns: `value` of RAY_FETCH_RAW. */
+static void emit_syscall_word(const struct ray_entry *e, struct ray_piece *p, int64_t value, int first)
+{
+	static const int regs[] = { RAY_REGS_DI, RAY_REGS_SI, RAY_REGS_DX, RAY_REGS_R10, RAY_REGS_R8, RAY_REGS_R9 };
+	bool is_enter = e->kind == RAY_SITE_SYSCALL_ENTER;
+
+	if (value == RAY_RAW_NUMBER && is_enter)
+		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_CTX_REG, 8));
+	else if (value == RAY_RAW_NUMBER)
+		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, BPF_REG_10, RAY_STACK_REGS));
+	else if (is_enter && value >= 0 && value < (int)RAY_COUNT(regs))
+		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_SLOT_REG, spill_at(0) + regs[value] - first));
+	else if (!is_enter && value == 0)
+		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_CTX_REG, 8));
+	else
+		ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_1, 0));
+}
+
+static void emit_syscall_args(const struct ray_entry *e, const struct ray_site *site, struct ray_piece *p,
+			      uint32_t needed, int first)
+{
+	for (int i = 0; i < RAY_ARGS; i++) {
+		struct ray_fetch rule = syscall_rule(e, site, i);
+
+		if (!(needed & 1U << i))
+			continue;
+		if (rule.kind == RAY_FETCH_RAW) {
+			emit_syscall_word(e, p, rule.value, first);
+			ray_enter_store_arg(p, i, BPF_REG_1);
+		} else {
+			ray_enter_fetch(p, i, &rule);
+		}
+	}
 }
 
 /* One read gets all registers there are arguments in, and the code segment behind them. */
-static void emit_syscall_enter(const struct ray_site *site, struct ray_piece *p, uint32_t needed,
-			       const struct ray_entry_labels *labels)
+static void emit_syscall_enter(const struct ray_entry *e, const struct ray_site *site, struct ray_piece *p,
+			       uint32_t needed, const struct ray_entry_labels *labels)
 {
-	static const int regs[] = { RAY_REGS_DI, RAY_REGS_SI, RAY_REGS_DX, RAY_REGS_R10, RAY_REGS_R8, RAY_REGS_R9 };
 	int first = needed ? RAY_REGS_R10 : RAY_REGS_CS;
 
 	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_3, RAY_CTX_REG, 0));
@@ -65,44 +102,22 @@ static void emit_syscall_enter(const struct ray_site *site, struct ray_piece *p,
 	ray_enter_read(p, spill_at(0), RAY_REGS_CS + 8 - first, BPF_FUNC_probe_read_kernel);
 	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_SLOT_REG, spill_at(0) + RAY_REGS_CS - first));
 	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JEQ, BPF_REG_1, RAY_CS_USER32), labels->release);
-	for (int i = 0; i < RAY_ARGS; i++) {
-		struct ray_fetch rule = syscall_rule(site, i);
-
-		if (!(needed & 1U << i))
-			continue;
-		if (rule.kind == RAY_FETCH_RAW && rule.value < (int)RAY_COUNT(regs)) {
-			ray_piece_emit(
-				p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_SLOT_REG, spill_at(0) + regs[rule.value] - first));
-			ray_enter_store_arg(p, i, BPF_REG_1);
-		} else if (rule.kind == RAY_FETCH_RAW) {
-			emit_args_clear(p, 1U << i);
-		} else {
-			ray_enter_fetch(p, i, &rule);
-		}
-	}
+	emit_syscall_args(e, site, p, needed, first);
 }
 
-/* arg0 and arg1 are the value; errno is set when it is one. */
-static void emit_syscall_exit(const struct ray_site *site, struct ray_piece *p, uint32_t needed)
+/* errno is set when the value is one. */
+static void emit_syscall_exit(const struct ray_entry *e, const struct ray_site *site, struct ray_piece *p,
+			      uint32_t needed)
 {
 	uint32_t fine = ray_piece_label(p);
 
 	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_CTX_REG, 8));
-	ray_enter_store_arg(p, 0, BPF_REG_1);
-	ray_enter_store_arg(p, 1, BPF_REG_1);
 	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JSGE, BPF_REG_1, 0), fine);
 	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JSLE, BPF_REG_1, -4096), fine);
 	ray_piece_emit(p, RAY_ALU_IMM(BPF_NEG, BPF_REG_1, 0));
 	ray_piece_emit(p, RAY_STORE(BPF_W, RAY_SLOT_REG, BPF_REG_1, offsetof(struct ray_slot, error)));
 	ray_piece_place(p, fine);
-	for (int i = 2; i < RAY_ARGS; i++) {
-		struct ray_fetch rule = syscall_rule(site, i);
-
-		if (rule.kind == RAY_FETCH_RAW)
-			emit_args_clear(p, needed & 1U << i);
-		else if (needed & 1U << i)
-			ray_enter_fetch(p, i, &rule);
-	}
+	emit_syscall_args(e, site, p, needed, 0);
 }
 
 /* ---- profile ---- */
@@ -274,10 +289,10 @@ void ray_entry_emit_args(const struct ray_entry *e, struct ray_piece *p, const s
 
 	switch (e->kind) {
 	case RAY_SITE_SYSCALL_ENTER:
-		emit_syscall_enter(site, p, needed, labels);
+		emit_syscall_enter(e, site, p, needed, labels);
 		break;
 	case RAY_SITE_SYSCALL_EXIT:
-		emit_syscall_exit(site, p, needed);
+		emit_syscall_exit(e, site, p, needed);
 		break;
 	case RAY_SITE_PROFILE:
 	case RAY_SITE_TICK:

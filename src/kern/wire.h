@@ -98,6 +98,8 @@ enum ray_fetch_kind {
 	RAY_FETCH_EXIT,	    /* how a task ended (CLD_EXITED...), from its exit code: a RAW_FIELD */
 };
 
+enum { RAY_RAW_NUMBER = 6 }; /* RAY_FETCH_RAW of a system call: its number, behind its six arguments */
+
 struct ray_fetch {
 	__u8 kind;
 	__u8 reg;   /* offset / 8 of the register in struct pt_regs; 0xff: none (absolute) */

@@ -33,7 +33,7 @@ enum { IGNORED = 1, ALREADY_PENDING = 2, OVERFLOW_FAIL = 3 };
 static const struct ray_condition succeeded_in_child[] = { { 0, RAY_COMPARE_EQ, 0 } };
 static const struct ray_condition succeeded_in_process[] = { { 0, RAY_COMPARE_EQ, 0 }, LEADER_CONDITION };
 static const struct ray_condition failed[] = { { 0, RAY_COMPARE_LT, 0 } };
-static const struct ray_fetch leader[RAY_ARGS] = { LEADER_FETCH };
+static const struct ray_fetch leader[RAY_ARGS] = { { .kind = RAY_FETCH_RAW }, LEADER_FETCH };
 
 #define CHILD(call)                                                                                \
 	{                                                                                          \

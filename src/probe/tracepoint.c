@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "probe/provider.h"
+#include "probe/syscall.h"
 #include "probe/tracefs.h"
 
 /* What is looked for: patterns. */
@@ -209,6 +210,36 @@ static struct ray_fetch field_fetch(const struct ray_tracefs_field *f)
 	return fetch;
 }
 
+/* System calls' own tracepoints: a perf event for each takes the kernel tens of milliseconds to take away again, and there are hundreds. The one
+ * pair that provider syscall has tells the same. False: no call of that name is known. */
+static bool syscall_site(const struct ray_probe *probe, struct ray_site *site)
+{
+	static const struct ray_fetch enter[] = {
+		{ .kind = RAY_FETCH_RAW, .value = RAY_RAW_NUMBER },
+		{ .kind = RAY_FETCH_RAW, .value = 0 },
+		{ .kind = RAY_FETCH_RAW, .value = 1 },
+		{ .kind = RAY_FETCH_RAW, .value = 2 },
+		{ .kind = RAY_FETCH_RAW, .value = 3 },
+		{ .kind = RAY_FETCH_RAW, .value = 4 },
+		{ .kind = RAY_FETCH_RAW, .value = 5 },
+	};
+	bool is_enter = !strncmp(probe->name, "sys_enter_", 10);
+	const char *call = is_enter ? probe->name + 10 : probe->name + 9;
+
+	if (strcmp(probe->module, "syscalls") != 0 || (!is_enter && strncmp(probe->name, "sys_exit_", 9) != 0))
+		return false;
+	for (size_t i = 0; i < ray_syscall_count; i++) {
+		if (strcmp(ray_syscalls[i].name, call) != 0)
+			continue;
+		site->kind = is_enter ? RAY_SITE_SYSCALL_ENTER : RAY_SITE_SYSCALL_EXIT;
+		site->number = ray_syscalls[i].number;
+		site->fetch = enter; /* of a return: the number, then the value */
+		site->fetch_count = is_enter ? RAY_COUNT(enter) : 2;
+		return true;
+	}
+	return false;
+}
+
 static struct ray_error *tracepoint_sites(struct ray_catalogue *c, struct ray_probe *probe)
 {
 	struct ray_site *site = ray_probe_site_add(c, probe);
@@ -218,6 +249,8 @@ static struct ray_error *tracepoint_sites(struct ray_catalogue *c, struct ray_pr
 
 	if (!site)
 		return &ray_enomem;
+	if (syscall_site(probe, site))
+		return NULL;
 	err = format_read(c, probe, &format);
 	if (err)
 		return err;
