@@ -225,27 +225,42 @@ void ray_gen_builtin(struct ray_gen *g, const struct ray_expr *e, unsigned d)
 		ray_gen_fail(g, &e->where, "internal: a built-in variable that the checker should have replaced");
 }
 
-/* The registers that the current task's user code had when it came into the kernel. */
-void ray_gen_uregs(struct ray_gen *g, const struct ray_expr *e, unsigned d)
+/* Registers that the kernel keeps in the task, numbered after those of struct pt_regs: ds, es, fsbase, gsbase, trapno. */
+static void thread_register(struct ray_gen *g, uint32_t which, unsigned d)
 {
-	uint32_t fine = ray_piece_label(g->c);
-	uint8_t reg;
+	static const struct {
+		uint8_t constant, size;
+	} kept[] = { { RAY_LINK_TASK_DS, 2 },
+		     { RAY_LINK_TASK_ES, 2 },
+		     { RAY_LINK_TASK_FSBASE, 8 },
+		     { RAY_LINK_TASK_GSBASE, 8 },
+		     { RAY_LINK_TASK_TRAP, 8 } };
 
-	ray_gen_expr(g, e->args[0], d);
-	reg = ray_gen_get(g, d, R1);
-	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JLT, reg, REGISTERS), fine);
-	ray_gen_emit(g, RAY_MOV_REG(R1, reg));
-	ray_piece_jump(g->c, RAY_JUMP_ALWAYS, ray_gen_fault_label(g, RAY_FAULT_BADINDEX));
-	ray_piece_place(g->c, fine);
-	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_get_current_task_btf));
-	ray_gen_emit(g, RAY_MOV_REG(R1, R0));
-	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_task_pt_regs));
-	ray_gen_set_address(g, d + 1, R0);
-	ray_gen_get_into(g, d, R2);
-	ray_gen_emit(g, RAY_ALU_IMM(BPF_LSH, R2, 3));
-	ray_gen_emit(g, RAY_ALU_REG(BPF_ADD, R2, ray_gen_get(g, d + 1, R1)));
-	ray_gen_emit(g, RAY_MOV_IMM(R3, 8));
+	if (which >= sizeof(kept) / sizeof(kept[0])) {
+		ray_gen_set_u64(g, d, 0);
+		return;
+	}
+	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_get_current_task));
+	ray_piece_load_const(g->c, R2, kept[which].constant);
+	ray_gen_emit(g, RAY_ALU_REG(BPF_ADD, R2, R0));
+	ray_gen_emit(g, RAY_MOV_IMM(R3, kept[which].size));
 	ray_gen_call(g, "ray_load");
 	ray_gen_set(g, d, R0);
 	ray_gen_check_fault(g);
+}
+
+/* The registers that the current task's user code had when it came into the kernel. The checker lets only constants through. */
+void ray_gen_uregs(struct ray_gen *g, const struct ray_expr *e, unsigned d)
+{
+	uint64_t which = e->args[0]->value;
+
+	if (which >= REGISTERS) {
+		thread_register(g, which - REGISTERS, d);
+		return;
+	}
+	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_get_current_task_btf));
+	ray_gen_emit(g, RAY_MOV_REG(R1, R0));
+	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_task_pt_regs));
+	ray_gen_emit(g, RAY_LOAD(BPF_DW, R1, R0, which * 8));
+	ray_gen_set(g, d, R1);
 }

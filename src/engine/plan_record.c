@@ -214,6 +214,9 @@ static struct ray_error *plan_step(struct record *r, const struct ray_statement 
 			if (s->args[i]->kind == RAY_EXPR_AGGREGATION)
 				continue;
 			ray_plan_field(r->plan, s->args[i], &f);
+			/* trace() may show all bytes of a string (rawbytes), those behind its end too. */
+			if (s->function->id == RAY_FN_TRACE && f.kind == RAY_VALUE_STRING)
+				f.size = ray_plan_string_size(r->plan);
 			add(r, f);
 		}
 	}

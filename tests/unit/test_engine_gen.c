@@ -16,7 +16,7 @@
 #include "engine/internal.h"
 #include "lang/functions.h"
 
-enum { MOST = 64 };
+enum { MOST = 80 };
 
 struct bench {
 	struct ray_arena *arena;
@@ -485,7 +485,7 @@ static void every_builtin_loads(void **state)
 		[RAY_BUILTIN_ROOT] = true,	[RAY_BUILTIN_JID] = false
 	};
 	struct bench bench, *b = &bench;
-	struct ray_variable *pid = NULL, *cwd = NULL;
+	struct ray_variable *pid = NULL, *cwd = NULL, *registers, *stack;
 	char path[4096];
 
 	(void)state;
@@ -506,7 +506,13 @@ static void every_builtin_loads(void **state)
 		pid = i == RAY_BUILTIN_PID ? g : pid;
 		cwd = i == RAY_BUILTIN_CWD ? g : cwd;
 	}
+	registers = variable(b, RAY_SCOPE_BUILTIN, basic(b, RAY_BASIC_INT64));
+	registers->builtin = RAY_BUILTIN_UREGS;
+	stack = variable(b, RAY_SCOPE_GLOBAL, basic(b, RAY_BASIC_INT64));
+	statement(b, assign(b, read_of(b, stack), element(b, registers, integer(b, 25))));
+	statement(b, assign(b, read_of(b, stack), element(b, registers, integer(b, 19)))); /* rsp */
 	run(b);
+	assert_true(number(b, stack) > 0x10000);
 	assert_int_equal(number(b, pid), getpid());
 	assert_non_null(getcwd(path, sizeof(path)));
 	if (strlen(path) < b->options.strsize)
