@@ -71,6 +71,7 @@ struct ray_variable {
 	struct ray_where where;
 	bool is_declared; /* explicitly: `int x;` */
 	bool is_written, is_read;
+	bool holds_alloca, holds_other; /* the checker's: what kind of addresses */
 	/* RAY_SCOPE_INLINE */
 	struct ray_expr *body;
 	struct ray_variable *const *formals;
@@ -160,6 +161,9 @@ struct ray_expr {
 	bool is_char;		   /* INTEGER: 'x' */
 	bool is_parenthesized;
 	uint16_t depth; /* of the tree as parsed; at most RAY_EXPR_MAX_DEPTH, so whoever walks it may recurse */
+	/* The checker's: an address of scratch memory (alloca, copyin); it cannot be kept in a variable. */
+	bool is_alloca, is_unassignable;
+	const struct ray_translator *translator; /* of XLATE, while it is checked */
 };
 
 enum { RAY_EXPR_MAX_DEPTH = 400 };
@@ -200,6 +204,7 @@ struct ray_clause {
 	struct ray_statement *statements;
 	size_t statement_count;
 	/* The checker's: what the engine must know before it generates. */
+	bool is_checked;
 	bool is_speculative; /* has speculate() */
 	bool is_destructive;
 	bool is_recording; /* has a data-recording action, or the default one */
@@ -221,6 +226,8 @@ struct ray_translator {
 	const char *parameter;
 	struct ray_translator_member *members;
 	size_t member_count;
+	struct ray_variable *variable; /* the checker's: the parameter; NULL until it was checked */
+	bool is_prelude;	       /* D's own */
 };
 
 /* provider name { probe name(types) : (types); }; : parsed and checked in itself, no more. */

@@ -94,7 +94,7 @@ static bool is_char(const struct ray_type *type)
 {
 	const struct ray_type *r = ray_type_resolve(type);
 
-	return r && r->kind == RAY_TYPE_INTEGER && r->size == 1;
+	return r && r->kind == RAY_TYPE_INTEGER && r->size == 1 && (r->flags & RAY_TYPE_CHAR) && (r->flags & RAY_TYPE_SIGNED);
 }
 
 bool ray_type_is_stringish(const struct ray_type *type)
@@ -137,8 +137,12 @@ static bool equals(const struct ray_type *a, const struct ray_type *b, int depth
 		return equals(x->target, y->target, depth + 1);
 	case RAY_TYPE_ARRAY:
 		return x->count == y->count && equals(x->target, y->target, depth + 1);
-	default: /* a qualified copy has the same members */
-		return x->members && x->members == y->members && x->enumerators == y->enumerators;
+	case RAY_TYPE_STRUCT:
+	case RAY_TYPE_UNION: /* the kernel's and a provider's own copy of one structure are the same */
+		return (x->members && x->members == y->members) ||
+		       (x->name && y->name && !strcmp(x->name, y->name) && x->size == y->size);
+	default:
+		return x->name && y->name && !strcmp(x->name, y->name);
 	}
 }
 

@@ -122,6 +122,9 @@ bool ray_type_is_pointer(const struct ray_type *type);
 bool ray_type_is_string(const struct ray_type *type); /* D's string */
 bool ray_type_is_stringish(const struct ray_type *type); /* string, char *, char [] */
 bool ray_type_is_by_reference(const struct ray_type *type); /* struct, union, array, string */
+/* A type written as C writes it: "unsigned int", "const char *", "struct sockaddr *", "char [16]". Structures behind a
+ * pointer are not looked up yet. NULL if it is none that is known. */
+const struct ray_type *ray_type_from_text(struct ray_types *types, const char *text);
 /* Whether two types are the same but for typedefs and qualifiers. */
 bool ray_type_equals(const struct ray_type *a, const struct ray_type *b);
 /* As C would write it: "struct foo *", "char [16]", "unsigned long". */
