@@ -145,13 +145,12 @@ void ray_gen_faults_emit(struct ray_gen *g)
 		const struct ray_gen_fault *f = &g->faults.at[i];
 
 		ray_piece_place(g->c, f->label);
-		if (f->kind) {
-			ray_gen_emit(g, RAY_STORE_IMM(BPF_W, SLOT, SLOT_AT(fault), f->kind));
-			ray_gen_emit(g, RAY_STORE(BPF_DW, SLOT, R1, SLOT_AT(fault_value)));
-		}
-		ray_piece_load_pc(g->c, R1);
-		ray_gen_emit(g, RAY_STORE(BPF_W, SLOT, R1, SLOT_AT(fault_pc)));
-		ray_gen_emit(g, RAY_STORE_IMM(BPF_W, SLOT, SLOT_AT(fault_action), f->action));
+		ray_gen_emit(g, f->kind ? RAY_MOV_REG(R2, R1) : RAY_MOV_IMM(R2, 0));
+		ray_gen_emit(g, RAY_MOV_IMM(R3, f->kind));
+		ray_gen_emit(g, RAY_MOV_IMM(R5, f->action));
+		ray_gen_emit(g, RAY_MOV_REG(R1, SLOT));
+		ray_piece_load_pc(g->c, R4, 1);
+		ray_piece_call_runtime(g->c, "dt_probe_error");
 		ray_piece_jump(g->c, RAY_JUMP_ALWAYS, g->out);
 	}
 }

@@ -229,7 +229,7 @@ static struct ray_error *fix_reference(struct linker *k, const struct ray_linked
 	case RAY_REF_CONST:
 		return put_constant(k, ref->number, insn);
 	case RAY_REF_PC:
-		insn->imm = (int32_t)at;
+		insn->imm += (int32_t)at;
 		return NULL;
 	}
 	return NULL;

@@ -81,10 +81,10 @@ void ray_piece_load_const(struct ray_piece *p, uint8_t reg, uint32_t constant)
 	load_wide(p, reg, 0, 0);
 }
 
-void ray_piece_load_pc(struct ray_piece *p, uint8_t reg)
+void ray_piece_load_pc(struct ray_piece *p, uint8_t reg, int32_t ahead)
 {
 	refer(p, (struct ray_reference){ .kind = RAY_REF_PC });
-	ray_piece_emit(p, RAY_MOV_IMM(reg, 0));
+	ray_piece_emit(p, RAY_MOV_IMM(reg, ahead));
 }
 
 void ray_piece_load_u64(struct ray_piece *p, uint8_t reg, uint64_t value)

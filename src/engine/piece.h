@@ -15,11 +15,11 @@
 enum ray_reference_kind {
 	RAY_REF_RUNTIME, /* call of a function of the runtime, by name */
 	RAY_REF_PIECE,	 /* call of another piece, by pointer */
-	RAY_REF_MAP,	 /* ld_imm64: map number (enum in kern/wire.h, or ray_trace's own from RAY_MAP_OWN on). The instruction's
+	RAY_REF_MAP, /* ld_imm64: map number (enum in kern/wire.h, or ray_trace's own from RAY_MAP_OWN on). The instruction's
 			    src_reg tells the form: BPF_PSEUDO_MAP_FD, or BPF_PSEUDO_MAP_VALUE (element 0 of an array map; the
 			    second half's imm is an offset in it): only imm of the first half is the linker's to fill */
-	RAY_REF_CONST,	 /* ld_imm64: RAY_LINK_* constant */
-	RAY_REF_PC,	 /* mov imm: this instruction's own number in the program (for faults) */
+	RAY_REF_CONST, /* ld_imm64: RAY_LINK_* constant */
+	RAY_REF_PC, /* mov imm: imm becomes that many instructions ahead of this one, as a number in the program (for faults) */
 };
 
 struct ray_piece;
@@ -57,10 +57,10 @@ void ray_piece_call_piece(struct ray_piece *p, const struct ray_piece *piece);
 void ray_piece_load_map(struct ray_piece *p, uint8_t reg, uint32_t map);
 /* The address of the one element of an array map, plus offset. */
 void ray_piece_load_map_value(struct ray_piece *p, uint8_t reg, uint32_t map, uint32_t offset);
-void ray_piece_load_pc(struct ray_piece *p, uint8_t reg); /* RAY_REF_PC */
+void ray_piece_load_pc(struct ray_piece *p, uint8_t reg, int32_t ahead); /* RAY_REF_PC */
 void ray_piece_load_const(struct ray_piece *p, uint8_t reg, uint32_t constant);
 void ray_piece_load_u64(struct ray_piece *p, uint8_t reg, uint64_t value); /* one or two instructions */
-bool ray_piece_finish(struct ray_piece *p); /* resolves jumps; false: failed */
+bool ray_piece_finish(struct ray_piece *p);				   /* resolves jumps; false: failed */
 
 /* Instructions, named as the kernel's own macros name them. */
 #define RAY_INSN(code_, dst_, src_, off_, imm_) \

@@ -44,7 +44,7 @@ static const char *remark_of(const struct ray_piece *p, uint32_t insn, char out[
 		case RAY_REF_CONST:
 			return number_name(ref->number, out);
 		case RAY_REF_PC:
-			return "this instruction";
+			return "from the start of the program";
 		}
 	}
 	return NULL;

@@ -5,6 +5,20 @@
 
 #include "kern/base.bpf.h"
 
+/* What a clause calls when it cannot go on: says why and where. kind 0: a function of the runtime has said why. The name is the one that listings of DTrace
+ * show at these places. */
+static __attribute__((noinline, used)) __u64 dt_probe_error(struct ray_slot *s, __u64 value, __u32 kind, __u32 pc,
+							    __u32 action)
+{
+	if (kind) {
+		s->fault = kind;
+		s->fault_value = value;
+	}
+	s->fault_pc = pc;
+	s->fault_action = action;
+	return 0;
+}
+
 /* Tells that slot->clause has faulted. */
 RAY_RUNTIME __u64 ray_fault_send(__u64 slot)
 {

@@ -112,7 +112,7 @@ static void a_piece_is_linked_with_what_it_calls(void **state)
 	ray_piece_call_runtime(&p, "ray_strcmp");
 	ray_piece_call_piece(&p, &other);
 	ray_piece_call_piece(&p, &other);
-	ray_piece_load_pc(&p, BPF_REG_1);
+	ray_piece_load_pc(&p, BPF_REG_1, 0);
 	ray_piece_load_const(&p, BPF_REG_2, RAY_LINK_STRSIZE);
 	ray_piece_emit(&p, RAY_EXIT_INSN);
 	assert_true(ray_piece_finish(&p));
