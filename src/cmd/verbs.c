@@ -12,6 +12,7 @@
 #define VERBS(X) \
 	X(ps) \
 	X(stack) \
+	X(trace) \
 	X(maps) \
 	X(files) \
 	X(args) \
