@@ -180,6 +180,37 @@ static void print_float(const struct ray_conversion *c, int width, int precision
 	ray_text_printf(out, spec.text, number);
 }
 
+/* What most formats ask for, without going through printf's own parser: it would cost most of the time that a record takes. */
+static void print_plain_integer(const struct ray_conversion *c, int width, bool is_signed, const struct ray_value *v,
+				struct ray_text *out)
+{
+	unsigned base = c->letter == 'o' ? 8 : c->letter == 'x' || c->letter == 'X' || c->letter == 'p' ? 16 : 10;
+	const char *digits = c->letter == 'X' ? "0123456789ABCDEF" : "0123456789abcdef";
+	bool is_negative = is_signed && (int64_t)v->integer < 0, is_left = width < 0 || c->flags & RAY_FORMAT_LEFT;
+	uint64_t n = !is_signed ? as_unsigned(v) : is_negative ? -v->integer : v->integer;
+	size_t room = (size_t)(width < 0 ? -width : width), length;
+	char text[32], *at = text + sizeof(text);
+
+	do
+		*--at = digits[n % base];
+	while (n /= base);
+	if (is_negative)
+		*--at = '-';
+	length = (size_t)(text + sizeof(text) - at);
+	if (length >= room) {
+		ray_text_add_bytes(out, at, length);
+		return;
+	}
+	if (is_left) {
+		ray_text_printf(out, "%-*.*s", (int)room, (int)length, at);
+	} else if (c->flags & RAY_FORMAT_ZERO) {
+		ray_text_printf(out, "%s%0*d", is_negative ? "-" : "", (int)(room - length), 0);
+		ray_text_add_bytes(out, at + is_negative, length - is_negative);
+	} else {
+		ray_text_printf(out, "%*.*s", (int)room, (int)length, at);
+	}
+}
+
 static void print_integer(const struct ray_conversion *c, int width, int precision, const struct ray_value *v,
 			  struct ray_text *out)
 {
@@ -192,6 +223,11 @@ static void print_integer(const struct ray_conversion *c, int width, int precisi
 	if (is_decimal && !v->is_signed && !*c->size)
 		letters[2] = 'u';
 	is_decimal = letters[2] == 'd' || letters[2] == 'i';
+	if (precision <= 0 &&
+	    !(c->flags & (RAY_FORMAT_PLUS | RAY_FORMAT_ALTERNATE | RAY_FORMAT_SPACE | RAY_FORMAT_GROUP))) {
+		print_plain_integer(c, width, is_decimal, v, out);
+		return;
+	}
 	make_spec(&spec, c->flags, width, precision, letters);
 	if (is_decimal)
 		ray_text_printf(out, spec.text, (long long)v->integer);

@@ -81,6 +81,11 @@ static void flags_and_widths_are_those_of_c(void **state)
 	PRINTS("[%*d]", "[1    ]", integer(-5, 4, true), integer(1, 4, true));
 	PRINTS("[%*.*s]", "[  he]", integer(4, 4, true), integer(2, 4, true), string("hello"));
 	PRINTS("[%5.3d]", "[  007]", integer(7, 4, true));
+	PRINTS("[%08d]", "[-0000042]", integer(-42, 4, true));
+	PRINTS("[%-8d]", "[-42     ]", integer(-42, 4, true));
+	PRINTS("[%2d]", "[-9223372036854775808]", integer(INT64_MIN, 8, true));
+	PRINTS("[%6X]", "[    FF]", integer(-1, 1, true));
+	PRINTS("[%d]", "[0]", integer(0, 4, true));
 }
 
 static void a_precision_of_zero_counts_as_not_given(void **state)
