@@ -34,16 +34,23 @@ struct ray_walker {
 _Static_assert(sizeof(struct ray_walker) + RAY_STACK_FRAMES * sizeof(struct ray_walk_frame) <= RAY_WALKER_SIZE,
 	       "scratch");
 
+/* A part of the walker that the verifier looks at once, on its own, and not again for each way that leads to it. It may be given NULL
+ * for all the verifier knows. */
+#define RAY_WALK_PART __attribute__((noinline))
+
 struct ray_walk_context {
 	struct ray_walker *w;
 };
 
 /* Is it in one of the process's ranges? Then w->range is that one. */
-static __noinline int ray_walk_range(struct ray_walker *w, __u64 pc)
+RAY_WALK_PART int ray_walk_range(struct ray_walker *w, __u64 pc)
 {
-	__u32 low = 0, high = w->process.range_count, key;
+	__u32 low = 0, high, key;
 	struct ray_unwind_range *r;
 
+	if (!w)
+		return 0;
+	high = w->process.range_count;
 	if (pc >= w->range.start && pc < w->range.end)
 		return 1;
 	for (int i = 0; i < RAY_RANGE_STEPS && low < high; i++) {
@@ -71,11 +78,15 @@ static __always_inline struct ray_unwind_row *ray_walk_row_at(__u32 index)
 }
 
 /* Finds the row of w->range that covers pc, into w->row. */
-static __noinline int ray_walk_row(struct ray_walker *w, __u64 pc)
+RAY_WALK_PART int ray_walk_row(struct ray_walker *w, __u64 pc)
 {
-	__u32 start = (__u32)(pc + w->range.delta), page = start >> RAY_PAGE_SHIFT, low, high;
 	struct ray_unwind_row *row;
+	__u32 start, page, low, high;
 
+	if (!w)
+		return 0;
+	start = (__u32)(pc + w->range.delta);
+	page = start >> RAY_PAGE_SHIFT;
 	if (page >= w->range.page_count)
 		return 0;
 	row = ray_walk_row_at(w->range.first_page + page);
@@ -107,25 +118,24 @@ static __noinline int ray_walk_row(struct ray_walker *w, __u64 pc)
 }
 
 /* A probe on a function's return has put its own address in the place of the real one, which the kernel keeps in a list. */
-static __noinline void ray_walk_hijacked(struct ray_walker *w)
+RAY_WALK_PART int ray_walk_hijacked(struct ray_walker *w)
 {
 	__u64 address = 0, next = 0;
 
-	if (!w->returns || w->at.pc != w->trampoline)
-		return;
-	if (bpf_probe_read_kernel(&address, 8, (void *)(w->returns + RAY_CONST(RETURN_ADDRESS))) ||
+	if (!w || bpf_probe_read_kernel(&address, 8, (void *)(w->returns + RAY_CONST(RETURN_ADDRESS))) ||
 	    bpf_probe_read_kernel(&next, 8, (void *)(w->returns + RAY_CONST(RETURN_NEXT))))
-		return;
+		return 0;
 	w->at.pc = address;
 	w->returns = next;
+	return 1;
 }
 
 /* Of a frame that may be V8's: the words around fp, and of the objects there what names the function. */
-static __noinline int ray_walk_v8_words(struct ray_walker *w, struct ray_walk_frame *f)
+RAY_WALK_PART int ray_walk_v8_words(struct ray_walker *w, struct ray_walk_frame *f)
 {
 	__u32 flags = 0;
 
-	if (bpf_probe_read_user(f->words, sizeof(f->words), (void *)(w->at.fp - RAY_FRAME_BELOW)))
+	if (!w || !f || bpf_probe_read_user(f->words, sizeof(f->words), (void *)(w->at.fp - RAY_FRAME_BELOW)))
 		return 0;
 	flags = RAY_FRAME_HAS_WORDS;
 	if (ray_is_tagged(f->words[4]) && ray_is_tagged(f->words[3])) {
@@ -139,9 +149,13 @@ static __noinline int ray_walk_v8_words(struct ray_walker *w, struct ray_walk_fr
 }
 
 /* What makes two frames of V8 the same: the function, where in it, and what it was called on. Functions move; what they share stays. */
-static __noinline void ray_walk_hash_v8(struct ray_walker *w, struct ray_walk_frame *f)
+RAY_WALK_PART int ray_walk_hash_v8(struct ray_walker *w, struct ray_walk_frame *f)
 {
-	__u64 hash = w->hash;
+	__u64 hash;
+
+	if (!w || !f)
+		return 0;
+	hash = w->hash;
 
 	if (f->flags & RAY_FRAME_HAS_FUNCTION) {
 		if (w->process.shared_at == 24 || !w->is_known)
@@ -156,6 +170,7 @@ static __noinline void ray_walk_hash_v8(struct ray_walker *w, struct ray_walk_fr
 		hash = ray_hash_add(hash, f->words[4]);
 	}
 	w->hash = hash;
+	return 1;
 }
 
 static __always_inline int ray_walk_is_code(const struct ray_walker *w, __u64 word)
@@ -165,9 +180,13 @@ static __always_inline int ray_walk_is_code(const struct ray_walker *w, __u64 wo
 
 /* The innermost frame may have no frame of its own: then its caller's place is told by a return address on top of the stack, or, in a handler of the
  * interpreter, by a register. */
-static __noinline void ray_walk_hash_leaf(struct ray_walker *w, struct ray_walk_frame *f)
+RAY_WALK_PART int ray_walk_hash_leaf(struct ray_walker *w, struct ray_walk_frame *f)
 {
-	__u64 hash = w->hash;
+	__u64 hash;
+
+	if (!w || !f)
+		return 0;
+	hash = w->hash;
 
 	if (f->flags & RAY_FRAME_HAS_FUNCTION && f->words[1] == w->record.regs[RAY_REG_R12])
 		hash = ray_hash_add(hash, w->record.regs[RAY_REG_R9]);
@@ -180,22 +199,28 @@ static __noinline void ray_walk_hash_leaf(struct ray_walker *w, struct ray_walk_
 		}
 	}
 	w->hash = hash;
+	return 1;
 }
 
 /* A builtin on the frame of a compiled function: where in the function it was called from lies below that frame. */
-static __noinline void ray_walk_below(struct ray_walker *w, struct ray_walk_frame *f)
+RAY_WALK_PART int ray_walk_below(struct ray_walker *w, struct ray_walk_frame *f)
 {
-	__u32 n = w->record.below_count;
 	struct ray_walk_below *below;
-	__u64 hash = w->hash;
+	__u64 hash;
+	__u32 n;
+
+	if (!w || !f)
+		return 0;
+	n = w->record.below_count;
+	hash = w->hash;
 
 	/* Of an interpreted function the frame itself says where it is. */
 	if (!(f->flags & RAY_FRAME_HAS_FUNCTION) || (!(f->words[0] & 0xffffffff) && ray_is_tagged(f->words[1])) ||
 	    n >= RAY_BELOW_MAX)
-		return;
+		return 0;
 	below = &w->record.below[n];
 	if (bpf_probe_read_user(below->words, sizeof(below->words), (void *)f->sp))
-		return;
+		return 0;
 	below->sp = f->sp;
 	w->record.below_count = n + 1;
 	for (int i = 0; i < RAY_BELOW_WORDS; i++) {
@@ -207,13 +232,14 @@ static __noinline void ray_walk_below(struct ray_walker *w, struct ray_walk_fram
 		}
 	}
 	w->hash = hash;
+	return 1;
 }
 
-static __always_inline int ray_walk_by_pointer(struct ray_walker *w, struct ray_walk_frame *f, int native)
+RAY_WALK_PART int ray_walk_by_pointer(struct ray_walker *w, struct ray_walk_frame *f, int native)
 {
 	__u64 link[2] = { 0, 0 };
 
-	if (!ray_is_frame_pointer(&w->at))
+	if (!w || !f || !ray_is_frame_pointer(&w->at))
 		return RAY_STEP_BAD;
 	if (!native && ray_walk_v8_words(w, f)) {
 		link[0] = f->words[5];
@@ -224,12 +250,22 @@ static __always_inline int ray_walk_by_pointer(struct ray_walker *w, struct ray_
 	return ray_step_by_link(&w->at, link[0], link[1]);
 }
 
-static __noinline int ray_walk_one(struct ray_walker *w, struct ray_walk_frame *f)
+RAY_WALK_PART int ray_walk_by_row(struct ray_walker *w)
 {
-	__u64 lookup = w->at.exact ? w->at.pc : w->at.pc - 1;
-	int known = ray_walk_range(w, lookup), native = known, result = RAY_STEP_BAD;
-	__u32 first = w->record.count == 0;
+	return w ? ray_step_by_row(&w->at, w->row.kind, w->row.cfa, w->row.saved) : RAY_STEP_BAD;
+}
 
+RAY_WALK_PART int ray_walk_one(struct ray_walker *w, struct ray_walk_frame *f)
+{
+	int known, native, result = RAY_STEP_BAD;
+	__u64 lookup;
+	__u32 first;
+
+	if (!w || !f)
+		return RAY_STEP_BAD;
+	lookup = w->at.exact ? w->at.pc : w->at.pc - 1;
+	native = known = ray_walk_range(w, lookup);
+	first = w->record.count == 0;
 	f->pc = w->at.pc;
 	f->fp = w->at.fp;
 	f->sp = w->at.sp;
@@ -237,7 +273,7 @@ static __noinline int ray_walk_one(struct ray_walker *w, struct ray_walk_frame *
 	w->hash = ray_hash_add(w->hash, f->pc);
 	w->record.count++;
 	if (known && ray_walk_row(w, lookup))
-		result = ray_step_by_row(&w->at, w->row.kind, w->row.cfa, w->row.saved);
+		result = ray_walk_by_row(w);
 	else if (known && w->range.is_v8)
 		native = 0;
 	if (result == RAY_STEP_BAD || result == RAY_STEP_FAULT)
@@ -269,7 +305,8 @@ static long ray_walk_step(__u32 i __attribute__((unused)), struct ray_walk_conte
 	sp = w->at.sp;
 	result = ray_walk_one(w, &w->record.frames[n]);
 	if (result == RAY_STEP_OK) {
-		ray_walk_hijacked(w);
+		if (w->returns && w->at.pc == w->trampoline)
+			ray_walk_hijacked(w);
 		/* The innermost may give back the same stack pointer, when it has no frame; a signal may have changed stacks. */
 		if (w->at.sp > sp || (w->at.sp == sp && n == 0) || w->at.exact)
 			return 0;
@@ -337,7 +374,8 @@ static __noinline int ray_walk_begin(struct ray_slot *s, struct ray_walker *w)
 	if (!bpf_probe_read_user(w->record.top, sizeof(w->record.top), (void *)w->at.sp))
 		w->record.top_count = RAY_STACK_TOP;
 	w->hash = ray_hash_add(w->record.space, tgid);
-	ray_walk_hijacked(w);
+	if (w->returns && w->at.pc == w->trampoline)
+		ray_walk_hijacked(w);
 	return 1;
 }
 
