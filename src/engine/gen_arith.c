@@ -3,6 +3,8 @@
  *
  * eBPF before its fourth version has only unsigned division: signed operands are made positive first, the sign is put back after. INT64_MIN / -1
  * is INT64_MIN, as two's complement has it. A divisor of 0 is a fault. */
+#include <string.h>
+
 #include "engine/gen.h"
 
 bool ray_gen_fits_imm(const struct ray_expr *e)
@@ -166,6 +168,41 @@ static void compare_strings(struct ray_gen *g, unsigned d)
 	ray_gen_check_fault(g);
 }
 
+static bool is_execname(const struct ray_expr *e)
+{
+	return e->kind == RAY_EXPR_VARIABLE && e->variable->scope == RAY_SCOPE_BUILTIN &&
+	       e->variable->builtin == RAY_BUILTIN_EXECNAME;
+}
+
+/* execname == "node": two words, without a loop over bytes. It is what most predicates ask. */
+static bool compare_execname(struct ray_gen *g, const struct ray_expr *e, bool if_true, uint32_t label)
+{
+	const struct ray_expr *text = is_execname(e->a) ? e->b : e->a;
+	bool if_equal = (e->op == RAY_OP_EQ) == if_true;
+	uint64_t words[2] = { 0, 0 };
+	uint32_t at, differs;
+
+	if ((e->op != RAY_OP_EQ && e->op != RAY_OP_NE) || (!is_execname(e->a) && !is_execname(e->b)) ||
+	    text->kind != RAY_EXPR_STRING || text->length >= sizeof(words))
+		return false;
+	memcpy(words, text->text, text->length);
+	at = ray_gen_temp(g);
+	differs = if_equal ? ray_piece_label(g->c) : label;
+	ray_piece_load_u64(g->c, R2, at);
+	ray_gen_call(g, "ray_process_name");
+	for (int i = 0; i < 2; i++) {
+		ray_gen_slot_load(g, BPF_DW, R1, at + 8 * i);
+		ray_piece_load_u64(g->c, R2, words[i]);
+		if (i == 1 && if_equal)
+			ray_piece_jump(g->c, RAY_JUMP_REG(BPF_JEQ, R1, R2), label);
+		else
+			ray_piece_jump(g->c, RAY_JUMP_REG(BPF_JNE, R1, R2), differs);
+	}
+	if (if_equal)
+		ray_piece_place(g->c, differs);
+	return true;
+}
+
 void ray_gen_compare_branch(struct ray_gen *g, const struct ray_expr *e, unsigned d, bool if_true, uint32_t label)
 {
 	enum ray_op op = if_true ? e->op : opposite(e->op);
@@ -173,6 +210,8 @@ void ray_gen_compare_branch(struct ray_gen *g, const struct ray_expr *e, unsigne
 	bool is_signed = is_signed_operation(e->a->type) && is_signed_operation(e->b->type);
 	uint8_t a;
 
+	if (is_string && compare_execname(g, e, if_true, label))
+		return;
 	ray_gen_expr(g, e->a, d);
 	if (is_string && !is_null(e->a) && !is_null(e->b)) {
 		ray_gen_expr(g, e->b, d + 1);
