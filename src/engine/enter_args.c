@@ -84,6 +84,7 @@ static void emit_syscall_args(const struct ray_entry *e, const struct ray_site *
 			continue;
 		if (rule.kind == RAY_FETCH_RAW) {
 			emit_syscall_word(e, p, rule.value, first);
+			ray_enter_extend(p, BPF_REG_1, &rule);
 			ray_enter_store_arg(p, i, BPF_REG_1);
 		} else {
 			ray_enter_fetch(p, i, &rule);

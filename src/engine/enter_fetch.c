@@ -31,11 +31,11 @@ static uint8_t load_size(uint8_t bytes)
 	return bytes == 1 ? BPF_B : bytes == 2 ? BPF_H : bytes == 4 ? BPF_W : BPF_DW;
 }
 
-static void emit_extend(struct ray_piece *p, uint8_t reg, const struct ray_fetch *f)
+void ray_enter_extend(struct ray_piece *p, uint8_t reg, const struct ray_fetch *f)
 {
 	int shift = 64 - 8 * f->size;
 
-	if (!shift || !(f->flags & 1))
+	if (!f->size || !shift || !(f->flags & 1))
 		return;
 	ray_piece_emit(p, RAY_ALU_IMM(BPF_LSH, reg, shift));
 	ray_piece_emit(p, RAY_ALU_IMM(BPF_ARSH, reg, shift));
@@ -54,7 +54,7 @@ static void emit_context(struct ray_piece *p, const struct ray_fetch *f)
 			ray_piece_emit(p, RAY_ALU_REG(BPF_OR, BPF_REG_1, BPF_REG_2));
 		}
 	}
-	emit_extend(p, BPF_REG_1, f);
+	ray_enter_extend(p, BPF_REG_1, f);
 }
 
 /* The address of a place in the record. The context's pointer goes through memory, so that it is a number afterwards. */
@@ -96,7 +96,7 @@ static void emit_field(struct ray_piece *p, int i, const struct ray_fetch *f)
 	ray_piece_emit(p, RAY_STORE_IMM(BPF_DW, RAY_SLOT_REG, arg_at(i), 0));
 	ray_enter_read(p, arg_at(i), f->size, BPF_FUNC_probe_read_kernel);
 	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_SLOT_REG, arg_at(i)));
-	emit_extend(p, BPF_REG_1, f);
+	ray_enter_extend(p, BPF_REG_1, f);
 }
 
 /* R1, an exit code as wait() gives it, becomes CLD_EXITED, CLD_KILLED or CLD_DUMPED. */
@@ -138,7 +138,7 @@ void ray_enter_fetch(struct ray_piece *p, int i, const struct ray_fetch *f)
 		break;
 	case RAY_FETCH_RAW:
 		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_CTX_REG, 8 * f->value));
-		emit_extend(p, BPF_REG_1, f);
+		ray_enter_extend(p, BPF_REG_1, f);
 		break;
 	case RAY_FETCH_RAW_FIELD:
 	case RAY_FETCH_TASK_FIELD:

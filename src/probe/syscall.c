@@ -3,7 +3,10 @@
  *
  * Functions are named as the kernel names them; a description may also say what the C library says (stat for newstat). All probes hang on one pair
  * of raw tracepoints, whatever their number. The table is built in: no tracefs, no rights are needed to list them. */
+#include <fcntl.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
 
 #include "probe/params.h"
 #include "probe/provider.h"
@@ -56,6 +59,42 @@ static struct ray_error *syscall_args(struct ray_catalogue *c, struct ray_probe 
 	return ray_params_parse(ray_catalogue_arena(c), is_return(probe) ? "long ret" : call->parameters, ret);
 }
 
+/* C libraries open files by openat(AT_FDCWD, ...) now, and scripts that say open mean that: such a call is an open() too,
+ * unless the script has probes for openat itself and tells them apart. Others of the kind (stat, fork) are not made by node. */
+static struct ray_error *open_site_add(struct ray_catalogue *c, struct ray_probe *probe)
+{
+	static const struct ray_condition here[] = { { RAY_ARGS - 1, RAY_COMPARE_EQ, AT_FDCWD } };
+	static const struct ray_fetch enter[RAY_ARGS] = {
+		{ .kind = RAY_FETCH_RAW, .value = 1 },
+		{ .kind = RAY_FETCH_RAW, .value = 2 },
+		{ .kind = RAY_FETCH_RAW, .value = 3 },
+		[RAY_ARGS - 1] = { .kind = RAY_FETCH_RAW, .value = 0, .size = 4, .flags = 1 },
+	};
+	static const struct ray_fetch leave[RAY_ARGS] = {
+		{ .kind = RAY_FETCH_RAW },
+		{ .kind = RAY_FETCH_RAW },
+		/* The registers are those of the call still. */
+		[RAY_ARGS - 1] = { .kind = RAY_FETCH_RAW_FIELD,
+				   .value = offsetof(struct user_regs_struct, rdi),
+				   .size = 4,
+				   .flags = 1 },
+	};
+	struct ray_site *site;
+
+	if (ray_catalogue_probe(c, probe->owner->first_id + 2 * SYS_openat + is_return(probe)))
+		return NULL;
+	site = ray_probe_site_add(c, probe);
+	if (!site)
+		return &ray_enomem;
+	site->kind = is_return(probe) ? RAY_SITE_SYSCALL_EXIT : RAY_SITE_SYSCALL_ENTER;
+	site->number = SYS_openat;
+	site->fetch = is_return(probe) ? leave : enter;
+	site->fetch_count = RAY_ARGS;
+	site->conditions = here;
+	site->condition_count = RAY_COUNT(here);
+	return NULL;
+}
+
 static struct ray_error *syscall_sites(struct ray_catalogue *c, struct ray_probe *probe)
 {
 	const struct ray_syscall *call = probe->data;
@@ -65,7 +104,7 @@ static struct ray_error *syscall_sites(struct ray_catalogue *c, struct ray_probe
 		return &ray_enomem;
 	site->kind = is_return(probe) ? RAY_SITE_SYSCALL_EXIT : RAY_SITE_SYSCALL_ENTER;
 	site->number = call->number;
-	return NULL;
+	return call->number == SYS_open ? open_site_add(c, probe) : NULL;
 }
 
 const struct ray_provider ray_provider_syscall = {

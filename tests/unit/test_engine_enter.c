@@ -252,6 +252,27 @@ static void a_system_call_shows_its_arguments_and_errno(void **state)
 	teardown(f);
 }
 
+static void openat_is_open_unless_the_script_tells_them_apart(void **state)
+{
+	struct fixture *f = setup();
+
+	(void)state;
+	add(f, "syscall", "open", "entry", 0);
+	add(f, "syscall", "open", "return", 0);
+	start(f);
+	f->t.state->activity = RAY_ACTIVE;
+	syscall(SYS_openat, AT_FDCWD, "/does/not/exist", O_RDONLY | O_EXCL, 0);
+	f->t.state->activity = RAY_DRAINING;
+	assert_true(fired(f, 0) >= 1 && fired(f, 1) >= 1);
+	teardown(f);
+	f = setup();
+	add(f, "syscall", "open", "entry", 0);
+	add(f, "syscall", "openat", "entry", 0);
+	assert_null(ray_probe_sites(f->t.catalogue, f->clauses[0].probes.at[0]));
+	assert_int_equal(f->clauses[0].probes.at[0]->site_count, 1);
+	teardown(f);
+}
+
 static void calls_are_told_apart_on_one_pair_of_tracepoints(void **state)
 {
 	struct fixture *f = setup();
@@ -463,6 +484,7 @@ int main(void)
 		cmocka_unit_test(clauses_after_exit_do_not_run),
 		cmocka_unit_test(a_fault_runs_error_and_the_next_clause),
 		cmocka_unit_test(a_system_call_shows_its_arguments_and_errno),
+		cmocka_unit_test(openat_is_open_unless_the_script_tells_them_apart),
 		cmocka_unit_test(calls_are_told_apart_on_one_pair_of_tracepoints),
 		cmocka_unit_test(ticks_and_profiles_share_a_program_each),
 		cmocka_unit_test(more_clauses_than_bits_make_more_programs),
