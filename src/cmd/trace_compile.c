@@ -102,6 +102,7 @@ static void options_of(const struct ray_trace_call *t, struct ray_lang_options *
 		.verbose_tree = o->tree,
 		.cpp_command = o->cpp ? o->cpppath : NULL,
 		.cpp_arguments = (const char *const *)o->cppargs,
+		.cpp_is_traditional = o->stdc == 's',
 	};
 }
 

@@ -32,7 +32,7 @@ static const char *const defaults[] = {
 
 typedef RAY_VEC(const char *) argument_list;
 
-static bool fill(argument_list *list, const char *command, const char *const *arguments)
+static bool fill(argument_list *list, const char *command, bool is_traditional, const char *const *arguments)
 {
 	const char *slash = strrchr(command, '/');
 	bool is_ok = ray_vec_push(list, slash ? slash + 1 : command);
@@ -41,6 +41,7 @@ static bool fill(argument_list *list, const char *command, const char *const *ar
 		is_ok = ray_vec_push(list, defaults[i]);
 	for (; is_ok && arguments && *arguments; arguments++)
 		is_ok = ray_vec_push(list, *arguments);
+	is_ok = is_ok && ray_vec_push(list, is_traditional ? "-traditional-cpp" : "-std=c99");
 	return is_ok && ray_vec_push(list, "/dev/stdin") && ray_vec_push(list, NULL);
 }
 
@@ -142,8 +143,8 @@ static struct ray_error *run(const char *command, const char **argv, const char 
 	return pid < 0 ? ray_error_new(RAY_FAILED, "Failed to fork preprocessor") : wait_for(pid);
 }
 
-struct ray_error *ray_cpp_run(const char *command, const char *const *arguments, const char *text, size_t length,
-			      struct ray_text *out)
+struct ray_error *ray_cpp_run(const char *command, bool is_traditional, const char *const *arguments, const char *text,
+			      size_t length, struct ray_text *out)
 {
 	argument_list list = { 0 };
 	struct ray_error *err;
@@ -155,7 +156,7 @@ struct ray_error *ray_cpp_run(const char *command, const char *const *arguments,
 		length = newline ? length - (size_t)(newline - text) : 0;
 		text = newline;
 	}
-	err = fill(&list, command, arguments) ? run(command, list.at, text, length, out) : &ray_enomem;
+	err = fill(&list, command, is_traditional, arguments) ? run(command, list.at, text, length, out) : &ray_enomem;
 	ray_vec_free(&list);
 	return !err && out->failed ? &ray_enomem : err;
 }

@@ -39,6 +39,7 @@ struct ray_lang_options {
 	uint32_t strsize;
 	const char *cpp_command; /* NULL: no -C */
 	const char *const *cpp_arguments; /* NULL-ended; NULL: none */
+	bool cpp_is_traditional;	  /* -x stdc=s: before ISO C */
 	bool verbose_tree;	 /* -x tree */
 };
 

@@ -265,8 +265,10 @@ static bool run_line(struct ray_parser *p, const struct arguments *a)
 		return fail(p, a, "D_PRAGMA_MALFORM", "malformed #line <line> [ [\"file\"] state ]");
 	p->lex.line = a->tokens[0].value > INT32_MAX ? INT32_MAX : (int)a->tokens[0].value;
 	if (a->count > 1) {
-		p->lex.is_included = strcmp(a->tokens[1].text, "/dev/stdin") != 0;
-		p->lex.file = p->lex.is_included ? a->tokens[1].text : p->file;
+		bool is_other = strcmp(a->tokens[1].text, "/dev/stdin") != 0;
+
+		p->lex.is_included = is_other || p->is_library;
+		p->lex.file = is_other ? a->tokens[1].text : p->file;
 	}
 	return true;
 }

@@ -82,8 +82,8 @@ static struct ray_error *copy_text(struct ray_program *program, const struct ray
 
 	*length = source->length;
 	if (source->file && options && options->cpp_command) {
-		err = ray_cpp_run(options->cpp_command, options->cpp_arguments, source->text, source->length,
-				  &processed);
+		err = ray_cpp_run(options->cpp_command, options->cpp_is_traditional, options->cpp_arguments,
+				  source->text, source->length, &processed);
 		*length = processed.length;
 	}
 	if (err)
@@ -103,7 +103,9 @@ struct ray_error *ray_program_parse(struct ray_program *program, const struct ra
 				    const struct ray_lang_options *options, const struct ray_macros *macros,
 				    struct ray_diagnostic *diagnostic)
 {
-	struct ray_parser p = { .program = program, .kind = source->kind, .is_file = source->file != NULL,
+	struct ray_parser p = { .program = program,
+				.kind = source->kind,
+				.is_file = source->file != NULL,
 				.is_library = source->is_library };
 	struct ray_error *err;
 	const char *text;
@@ -120,6 +122,7 @@ struct ray_error *ray_program_parse(struct ray_program *program, const struct ra
 				    .diagnostic = diagnostic,
 				    .calls = { is_variable, is_type, ray_pragma_run, &p },
 				    .file = p.file,
+				    .is_included = source->is_library, /* messages name it */
 				    .used = prepare_used(program, &p.macros) };
 	if ((source->file && !p.file) || !p.lex.used)
 		return &ray_enomem;
