@@ -76,19 +76,6 @@ static struct ray_error *apply_pragmas(struct ray_trace_call *t, size_t first)
 	return NULL;
 }
 
-static struct ray_error *check_arguments(const struct ray_trace_call *t)
-{
-	size_t i;
-
-	if (t->options.argref)
-		return NULL;
-	for (i = t->arguments.n; i-- > 1;)
-		if (!t->argument_used[i])
-			return ray_error_new(RAY_FAILED, "%sextraneous argument '%s' ($%zu is not referenced)",
-					     t->options.errtags ? "[D_MACRO_UNUSED] " : "", t->arguments.at[i], i);
-	return NULL;
-}
-
 static void options_of(const struct ray_trace_call *t, struct ray_lang_options *ret)
 {
 	const struct ray_trace_options *o = &t->options;
@@ -141,7 +128,7 @@ static struct ray_error *compile_one(struct ray_trace_call *t, struct ray_trace_
 		return err;
 	t->macros.arguments = t->arguments.at;
 	t->macros.default_arguments = t->options.defaultargs;
-	memset(t->argument_used, 0, t->arguments.n * sizeof(*t->argument_used));
+	t->macros.allow_unused = t->options.argref || g != &t->given.at[t->given.n - 1];
 	options_of(t, &options);
 	err = ray_program_parse(t->program, &source, &options, &t->macros, d);
 	if (!err)
@@ -150,8 +137,6 @@ static struct ray_error *compile_one(struct ray_trace_call *t, struct ray_trace_
 	options_of(t, &options);
 	if (!err)
 		err = ray_program_check(t->program, t->catalogue, &options, &t->macros, d);
-	if (!err)
-		err = check_arguments(t);
 	g->clause_count = t->program->clauses.n - g->first_clause;
 	return err ? explain(t, g, err, d) : NULL;
 }
