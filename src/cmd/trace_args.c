@@ -118,7 +118,7 @@ struct ray_error *ray_trace_call_init(struct ray_trace_call *t, const struct ray
 		return err;
 	if (t->list && t->version)
 		return ray_error_new(RAY_USAGE, "only one of the [-lV] options can be specified at a time");
-	if (!t->list && !t->version && !t->given.n)
+	if (!t->list && !t->version && !t->only_compile && !t->given.n)
 		return ray_error_remedy(ray_error_new(RAY_USAGE, "no probes specified"),
 					"'noderay trace --help' lists the options");
 	/* Listing names what does not match; it is no reason to stop. */

@@ -15,6 +15,8 @@ static struct ray_error *watch(struct ray_trace_call *t, pid_t pid, const char *
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
+	if (fd < 0 && errno == ESRCH) /* DTrace's words */
+		return ray_error_new(RAY_FAILED, "%s", strerror(errno));
 	if (fd < 0)
 		return ray_error_new(RAY_FAILED, "failed to grab pid %s: %s", what, strerror(errno));
 	if (!ray_vec_push(&t->pidfds, fd)) {
