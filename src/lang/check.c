@@ -97,11 +97,30 @@ static bool check_predicate(struct ray_check *c, struct ray_clause *clause)
 	return true;
 }
 
+/* What was checked halfway cannot be checked again. */
+static struct ray_statement *copy_statements(struct ray_check *c, const struct ray_clause *clause)
+{
+	struct ray_arena *arena = c->program->arena;
+	struct ray_statement *copy = ray_arena_alloc(arena, clause->statement_count * sizeof(*copy));
+
+	for (size_t i = 0; copy && i < clause->statement_count; i++) {
+		copy[i] = clause->statements[i];
+		copy[i].expr = ray_expr_clone(arena, copy[i].expr, NULL, 0);
+		if (clause->statements[i].expr && !copy[i].expr)
+			return NULL;
+	}
+	return copy;
+}
+
 /* Statements first, as they make most variables; the predicate first if they need one that it makes. */
 static bool check_types(struct ray_check *c, struct ray_clause *clause)
 {
+	struct ray_statement *copy = clause->predicate ? copy_statements(c, clause) : NULL;
+
 	if (check_statements(c, clause))
 		return check_predicate(c, clause);
+	if (copy)
+		clause->statements = copy;
 	if (!clause->predicate || !c->tag || (strcmp(c->tag, "D_IDENT_UNDEF") && strcmp(c->tag, "D_VAR_UNDEF")))
 		return false;
 	forget_error(c);
