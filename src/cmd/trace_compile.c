@@ -128,7 +128,7 @@ static struct ray_error *compile_one(struct ray_trace_call *t, struct ray_trace_
 		return err;
 	t->macros.arguments = t->arguments.at;
 	t->macros.default_arguments = t->options.defaultargs;
-	t->macros.allow_unused = t->options.argref || g != &t->given.at[t->given.n - 1];
+	t->macros.allow_unused = t->options.argref;
 	options_of(t, &options);
 	err = ray_program_parse(t->program, &source, &options, &t->macros, d);
 	if (!err)

@@ -152,6 +152,16 @@ static struct ray_error *open_epoll(struct ray_trace *t)
 	return ray_trace_watch(t, t->maps[RAY_LINK_RING]);
 }
 
+/* walltimestamp is timestamp plus this: the kernel's clock for programs starts when the machine does. */
+static uint64_t wall_offset(void)
+{
+	struct timespec wall;
+	uint64_t since_boot = ray_clock_ns();
+
+	clock_gettime(CLOCK_REALTIME, &wall);
+	return (uint64_t)wall.tv_sec * 1000000000 + (uint64_t)wall.tv_nsec - since_boot;
+}
+
 /* BEGIN runs while the others are attached but asleep: nothing fires before it is through. */
 struct ray_error *ray_trace_start(struct ray_trace *t)
 {
@@ -171,6 +181,7 @@ struct ray_error *ray_trace_start(struct ray_trace *t)
 		err = ray_entries_attach(t);
 	if (err)
 		return err;
+	t->state->wall_offset = wall_offset();
 	t->is_started = true;
 	err = ray_entry_run(t, RAY_SITE_BEGIN);
 	if (err)
@@ -243,6 +254,7 @@ struct ray_error *ray_trace_stop(struct ray_trace *t)
 	t->state->activity = RAY_DRAINING;
 	ray_entries_detach(t);
 	err = ray_consumer_drain(t->consumer);
+	t->state->exit_count = 0; /* exit() in END has the last word */
 	if (!err)
 		err = ray_entry_run(t, RAY_SITE_END);
 	t->state->activity = RAY_STOPPED;
