@@ -4,6 +4,8 @@
 #include "lang/decl.h"
 #include "lang/functions.h"
 
+enum { MAX_SIZE = INT32_MAX }; /* of a variable, in bytes */
+
 static const char *variable_kind(const struct ray_variable *v)
 {
 	return v->is_assoc ? "associative array" : "scalar";
@@ -221,6 +223,8 @@ static bool check_object(struct ray_parser *p, const struct ray_decl *d, const s
 		return ray_parse_fail_at(p, d->ident_where, "D_DECL_VOIDOBJ", "cannot have void object: %s", d->ident);
 	if (r->kind == RAY_TYPE_FORWARD || (is_struct && !r->size))
 		return ray_decl_fail_incomplete(p, type, d->ident, d->ident_where);
+	if (r->size > MAX_SIZE)
+		return ray_parse_fail_at(p, d->ident_where, "D_DECL_ARRBIG", "array dimension too big");
 	if (r->kind == RAY_TYPE_DYNAMIC)
 		return ray_parse_fail_at(p, d->ident_where, "D_DECL_DYNOBJ",
 					 "cannot declare array of associative arrays");

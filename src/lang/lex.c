@@ -56,7 +56,8 @@ bool ray_lex_fail_syntax(struct ray_lexer *l, const struct ray_token *t)
 {
 	if (t->kind == RAY_TOKEN_END)
 		return ray_lex_fail(l, &t->where, "D_SYNTAX", "syntax error near end of input");
-	return ray_lex_fail(l, &t->where, "D_SYNTAX", "syntax error near \"%.*s%*s\"", (int)t->near_length, t->near,
+	return ray_lex_fail(l, &t->where, "D_SYNTAX", "syntax error near \"%.*s%*s\"",
+			    (int)(t->near_is_line ? strcspn(t->near, "\n") : t->near_length), t->near,
 			    (int)t->near_spaces, "");
 }
 
@@ -185,8 +186,7 @@ static bool lex_slash(struct ray_lexer *l, struct ray_token *t)
 	while (next < l->end && is_blank(*next))
 		next++;
 	l->has_looked_at_end = next == l->end;
-	if (next == l->at)
-		t->near_length = strcspn(t->near, "\n");
+	t->near_is_line = next == l->at;
 	bool is_comment = l->braces > 0 && next[0] == '/' && (next[1] == '*' || next[1] == '/');
 	if ((next < l->end && (!*next || !strchr(";{/", *next))) || is_comment)
 		return true;

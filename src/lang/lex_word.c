@@ -56,11 +56,8 @@ static void quote_rest_of_line(struct ray_token *t, const char *end, const char 
 {
 	const char *newline = end < next ? memchr(end, '\n', (size_t)(next - end)) : NULL;
 
-	if (!newline) {
-		t->near_length = strcspn(t->near, "\n");
-		return;
-	}
-	for (const char *p = end; p < next; p++)
+	t->near_is_line = !newline;
+	for (const char *p = end; newline && p < next; p++)
 		t->near_spaces += *p != '\n';
 }
 

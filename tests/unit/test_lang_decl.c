@@ -69,7 +69,8 @@ static void constants_give_sizes(void **state)
 				"expected as array declaration subscript" },
 		{ "int a[x];", "error: [D_DECL_ARRSUB] positive integral constant expression or tuple signature "
 			       "expected as array declaration subscript" },
-		{ "int a[0x100000000];", "error: [D_DECL_ARRBIG] array dimension too big" });
+		{ "int a[0x100000000];", "error: [D_DECL_ARRBIG] array dimension too big" },
+		{ "int a[0xffffffff][0xffffffff][7];", "error: [D_DECL_ARRBIG] array dimension too big" });
 }
 
 static uint64_t offset_of(const struct ray_program *program, const char *member, uint32_t *width)
