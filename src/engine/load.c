@@ -141,7 +141,7 @@ static struct ray_error *refused(struct ray_trace *t, struct ray_entry *e, const
 		return NULL; /* it was short of memory for a moment */
 	if (strstr(log, "cannot use helper bpf_probe_write_user"))
 		return ray_error_remedy(
-			ray_error_new(RAY_DENIED,
+			ray_error_new(RAY_FAILED,
 				      "copyout() and copyoutstr(): this kernel lets nobody write into a process"),
 			"it is locked down (/sys/kernel/security/lockdown), or CAP_SYS_ADMIN is missing");
 	if (!*log)

@@ -279,7 +279,7 @@ static struct ray_error *create_aggregation(struct ray_trace *t, const struct ra
 		      BPF_F_NO_PREALLOC, &t->own_maps[agg->map - RAY_MAP_OWN]);
 }
 
-/* What one element of the class counts for: its tuple and its value, without what tells variables and threads apart. */
+/* What one element of the class counts for, as in DTrace: its value, and a tuple with what tells variables apart. */
 static uint64_t element_cost(const struct ray_plan *plan, uint32_t class_index)
 {
 	static const enum ray_scope scopes[] = { RAY_SCOPE_GLOBAL, RAY_SCOPE_THREAD };
@@ -288,12 +288,17 @@ static uint64_t element_cost(const struct ray_plan *plan, uint32_t class_index)
 	for (size_t k = 0; k < RAY_COUNT(scopes); k++) {
 		for (size_t i = 0; i < plan->program->variables[scopes[k]].n; i++) {
 			const struct ray_variable_plan *v = &plan->variables[scopes[k]][i];
-			uint64_t cost = v->size;
+			uint64_t cost;
 
 			if (!v->key.size || v->class_index != class_index)
 				continue;
+			cost = v->variable->type ? ray_type_resolve(v->variable->type)->size : v->size;
+			if (v->variable->is_assoc)
+				cost += 8;
 			for (size_t j = 0; j < v->key.field_count; j++)
 				cost += v->key.fields[j].size;
+			if (!cost)
+				cost = 1;
 			least = cost < least ? cost : least;
 		}
 	}

@@ -161,7 +161,11 @@ static void plan_static(struct ray_plan *plan, struct ray_variable_plan *v)
 	v->size = value_size(plan, t);
 	if (t && t->kind == RAY_TYPE_STRING)
 		v->size += 8;
-	place(used, v, t && t->align && t->kind != RAY_TYPE_STRING ? t->align : 8);
+	/* Structures start at a word, as in DTrace: -S shows offsets. */
+	place(used, v,
+	      t && t->align && !ray_type_is_by_reference(t) ? t->align :
+	      t && t->kind == RAY_TYPE_ARRAY		    ? t->align :
+							      8);
 }
 
 static bool plan_key(struct ray_plan *plan, const struct ray_variable *variable, struct ray_key_plan *key)

@@ -162,6 +162,23 @@ static const char *kind_name(const struct ray_type *type)
 	}
 }
 
+/* A structure's, up to the end of its last member: DTrace does not pad it. */
+static uint64_t shown_size(const struct ray_type *type)
+{
+	const struct ray_type *t = ray_type_resolve(type);
+	uint64_t end = 0;
+
+	if (t->kind != RAY_TYPE_STRUCT)
+		return t->size;
+	for (uint64_t i = 0; i < t->count; i++) {
+		const struct ray_member *m = &t->members[i];
+		uint64_t last = m->bit_offset + (m->bit_width ? m->bit_width : 8 * shown_size(m->type));
+
+		end = last > end ? last : end;
+	}
+	return (end + 7) / 8;
+}
+
 static void print_type(FILE *out, const struct ray_trace *t, const struct ray_type *type)
 {
 	if (!type || ray_type_resolve(type)->kind == RAY_TYPE_DYNAMIC)
@@ -170,8 +187,7 @@ static void print_type(FILE *out, const struct ray_trace *t, const struct ray_ty
 		fprintf(out, "string (unknown) by ref (size %llu)\n", (unsigned long long)t->options.strsize);
 	else
 		fprintf(out, "D type (%s)%s (size %llu)\n", kind_name(type),
-			ray_type_is_by_reference(type) ? " by ref" : "",
-			(unsigned long long)ray_type_resolve(type)->size);
+			ray_type_is_by_reference(type) ? " by ref" : "", (unsigned long long)shown_size(type));
 }
 
 static void print_variable(FILE *out, const struct ray_trace *t, const struct use *use, size_t insns)
@@ -201,16 +217,18 @@ static void print_variable(FILE *out, const struct ray_trace *t, const struct us
 	print_type(out, t, v->type);
 }
 
-static void print_variables(FILE *out, const struct ray_trace *t, const struct ray_clause *clause)
+static void print_variables(FILE *out, const struct ray_trace *t, const struct ray_clause *const *clauses, size_t count,
+			    size_t insns)
 {
 	struct uses u = { 0 };
 
-	collect_clause(&u, clause);
+	for (size_t i = 0; i < count; i++)
+		collect_clause(&u, clauses[i]);
 	if (u.all.n)
 		fprintf(out, "\n%-16s %-4s %-6s %-3s %-3s %-11s %-4s %s\n", "NAME", "ID", "OFFSET", "KND", "SCP",
 			"RANGE", "FLAG", "TYPE");
 	for (size_t i = 0; i < u.all.n; i++)
-		print_variable(out, t, &u.all.at[i], t->clause_code[clause->index].insns.n);
+		print_variable(out, t, &u.all.at[i], insns);
 	ray_vec_free(&u.all);
 }
 
@@ -225,7 +243,7 @@ static void print_clause(FILE *out, const struct ray_trace *t, const struct ray_
 		clause->spec_count ? spec->module : "", clause->spec_count ? spec->function : "",
 		clause->spec_count ? spec->name : "", p->name);
 	print_piece(out, p);
-	print_variables(out, t, clause);
+	print_variables(out, t, &clause, 1, p->insns.n);
 	fprintf(out, "\n");
 }
 
@@ -261,11 +279,12 @@ static const char *callee(const struct ray_linked *l, uint32_t insn)
 	return NULL;
 }
 
-static void print_linked(FILE *out, const struct ray_linked *l)
+static void print_linked(FILE *out, const struct ray_trace *t, const struct ray_entry *e, const struct ray_linked *l)
 {
 	print_head(out);
 	for (uint32_t i = 0; i < l->insns.n;)
 		i += ray_insn_print(out, &l->insns.at[i], i, i + 1 >= l->insns.n, callee(l, i));
+	print_variables(out, t, e->clauses, e->clause_count, l->insns.n);
 	fprintf(out, "\n%-17s %-8s %-8s %s\n", "BPF", "OFFSET", "VALUE", "NAME");
 	for (uint32_t i = 0; i < l->insns.n; i++)
 		if (callee(l, i))
@@ -294,7 +313,7 @@ static void print_program(FILE *out, struct ray_trace *t, const struct ray_entry
 	if (err)
 		fprintf(out, "%s\n", ray_error_text(err));
 	else
-		print_linked(out, &l);
+		print_linked(out, t, e, &l);
 	ray_error_free(err);
 	ray_linked_deinit(&l);
 }

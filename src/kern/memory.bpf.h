@@ -208,8 +208,18 @@ RAY_RUNTIME __u64 ray_bcopy(__u64 slot, __u64 from, __u64 to, __u64 size)
 
 	if (!c.s)
 		return 0;
-	if (size > RAY_CONST(BLOCK) || !ray_is_scratch(to) || !ray_is_allocated(c.s, ray_offset(to), size)) {
+	/* What begins well and is too long has a bad size; from or to. */
+	if (!ray_is_scratch(to) || !ray_is_allocated(c.s, ray_offset(to), 1)) {
 		ray_fault_set(c.s, RAY_FAULT_BADADDR, to);
+		return 0;
+	}
+	if (size > RAY_CONST(BLOCK) || !ray_is_allocated(c.s, ray_offset(to), size)) {
+		ray_fault_set(c.s, RAY_FAULT_BADSIZE, size);
+		return 0;
+	}
+	if (ray_is_scratch(from) && ray_is_readable(c.s, ray_offset(from), 1) &&
+	    !ray_is_readable(c.s, ray_offset(from), size)) {
+		ray_fault_set(c.s, RAY_FAULT_BADSIZE, size);
 		return 0;
 	}
 	/* The kernel copies forwards; onto bytes that are still to be read it must be the other way. */

@@ -199,7 +199,7 @@ static __always_inline void ray_token_init(struct ray_token *t, __u64 from)
 	t->start = t->end = 0;
 }
 
-/* The string that tokens are taken from stays in work string 2 until another is given. NULL at its end. */
+/* The string that tokens are taken from stays in work string 2 until another is given. NULL at its end, a fault when there was none. */
 RAY_RUNTIME __u64 ray_strtok(__u64 slot, __u64 dst, __u64 address, __u64 delimiters)
 {
 	struct ray_slot *s = ray_slot_get(slot);
@@ -213,22 +213,19 @@ RAY_RUNTIME __u64 ray_strtok(__u64 slot, __u64 dst, __u64 address, __u64 delimit
 			return 0;
 		s->strtok_at = 1;
 	}
-	if (!s->strtok_at)
+	if (!s->strtok_at) {
+		ray_fault_set(s, RAY_FAULT_BADADDR, 0);
 		return 0;
+	}
 	t = ray_work(s);
 	ray_token_init(t, ray_work_string(2) + s->strtok_at - 1);
 	bpf_loop(ray_string_size(), ray_token_set_step, &s, 0); /* the NUL is one, too */
 	bpf_loop(ray_string_size(), ray_token_step, &s, 0);
 	start = t->start;
-	if (!start || !t->end) {
-		s->strtok_at = 0;
+	if (!start || !t->end)
 		return 0;
-	}
-	/* Goes on behind the delimiter; behind the NUL there is nothing. */
-	if (ray_byte(s, t->from + t->end - 1))
-		s->strtok_at += t->end;
-	else
-		s->strtok_at += t->end - 1;
+	/* Goes on at the delimiter, which other delimiters may take for a part of the next token. */
+	s->strtok_at += t->end - 1;
 	return ray_result(s, dst, t->from + start - 1, t->end - start);
 }
 

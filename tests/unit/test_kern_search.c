@@ -237,6 +237,7 @@ static void tokens_come_one_by_one(void **state)
 	need("ray_strtok");
 	kern_slot(&run)->strtok_at = 0;
 	assert_null(text_of(0, string(1, ",")));
+	assert_int_equal(kern_slot(&run)->fault, RAY_FAULT_BADADDR);
 	for (size_t i = 0; i < RAY_COUNT(fields); i++)
 		assert_string_equal(text_of(i ? 0 : string(0, ",,,Carrots,,Barley,Oatmeal,,,Beans,"), string(1, ",")),
 				    fields[i]);
