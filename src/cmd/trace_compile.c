@@ -86,6 +86,7 @@ static void options_of(const struct ray_trace_call *t, struct ray_lang_options *
 		.allow_no_match = o->zdefs || t->list,
 		.knows_default_probe_field = o->pspec,
 		.strsize = (uint32_t)o->strsize,
+		.scratchsize = o->scratchsize,
 		.verbose_tree = o->tree,
 		.cpp_command = o->cpp ? o->cpppath : NULL,
 		.cpp_arguments = (const char *const *)o->cppargs,

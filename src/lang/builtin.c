@@ -51,7 +51,8 @@ static struct ray_expr *make(struct ray_check *c, size_t row, const struct ray_w
 	if (!e)
 		return NULL;
 	if (!v->type)
-		return ray_check_fail(c, where, "D_UNKNOWN", "failed to resolve type %s for identifier %s: Unknown type name",
+		return ray_check_fail(c, where, "D_UNKNOWN",
+				      "failed to resolve type %s for identifier %s: Unknown type name",
 				      builtins[row].type, v->name);
 	e->variable = v;
 	if (c->clause && v->builtin >= RAY_BUILTIN_ARG0 && v->builtin <= RAY_BUILTIN_ARG9)
@@ -81,8 +82,8 @@ struct ray_expr *ray_check_builtin(struct ray_check *c, const char *name, const 
 	case RAY_BUILTIN_ARGS:
 	case RAY_BUILTIN_UREGS:
 	case RAY_BUILTIN_FDS:
-		return ray_check_fail(c, where, "D_IDENT_BADREF", "associative array '%s' may not be referenced as scalar",
-				      name);
+		return ray_check_fail(c, where, "D_IDENT_BADREF",
+				      "associative array '%s' may not be referenced as scalar", name);
 	case RAY_BUILTIN_CURPSINFO:
 	case RAY_BUILTIN_CURLWPSINFO:
 		return translate_task(c, builtins[row].type, where);
@@ -124,7 +125,8 @@ static struct ray_expr *check_register(struct ray_check *c, struct ray_expr *e)
 		return ray_check_fail(c, &e->where, "D_REGS_IDX", "index %lld is out of range for array uregs",
 				      (long long)e->args[0]->value);
 	if (e->args[0]->value >= REGISTERS)
-		return ray_check_fail(c, &e->where, "D_UNKNOWN", "uregs[]: index out of bounds (%d)", (int)e->args[0]->value);
+		return ray_check_fail(c, &e->where, "D_UNKNOWN", "uregs[]: index out of bounds (%d)",
+				      (int)e->args[0]->value);
 	e->kind = RAY_EXPR_ELEMENT;
 	e->variable = v;
 	e->type = v->type;

@@ -59,12 +59,12 @@ static bool match_spec(struct ray_check *c, struct ray_clause *clause, struct ra
 	}
 	if (list.n == before && !c->options->allow_no_match) {
 		if (spec->id)
-			ray_check_fail(c, &clause->where, "D_PDESC_INVAL", "invalid probe identifier %u: No probe matches description",
-				       spec->id);
+			ray_check_fail(c, &clause->where, "D_PDESC_INVAL",
+				       "invalid probe identifier %u: No probe matches description", spec->id);
 		else
 			ray_check_fail(c, &clause->where, "D_PDESC_ZERO",
-				       "probe description %s:%s:%s:%s does not match any probes", spec->provider, spec->module,
-				       spec->function, spec->name);
+				       "probe description %s:%s:%s:%s does not match any probes", spec->provider,
+				       spec->module, spec->function, spec->name);
 		return false;
 	}
 	return true;
@@ -90,7 +90,8 @@ static bool check_predicate(struct ray_check *c, struct ray_clause *clause)
 	if (!clause->predicate)
 		return false;
 	if (!ray_check_is_scalar(clause->predicate)) {
-		ray_check_fail(c, &clause->predicate->where, "D_PRED_SCALAR", "predicate result must be of scalar type");
+		ray_check_fail(c, &clause->predicate->where, "D_PRED_SCALAR",
+			       "predicate result must be of scalar type");
 		return false;
 	}
 	c->region = NULL;

@@ -25,8 +25,8 @@ struct ray_check {
 	const struct ray_macros *macros;
 	struct ray_diagnostic *diagnostic;
 	struct ray_error *error;
-	const char *tag;    /* of error */
-	const char *region; /* "action list" or "predicate": told where there is no line */
+	const char *tag;	   /* of error */
+	const char *region;	   /* "action list" or "predicate": told where there is no line */
 	struct ray_clause *clause; /* NULL outside of one */
 	const struct ray_check_binding *bindings;
 	size_t inlines_known; /* those before this one can be used: an inline cannot use itself */
@@ -60,7 +60,7 @@ struct ray_expr *ray_check_deref(struct ray_check *c, struct ray_expr *pointer, 
 /* check_type.c: what the reference asks of a node. */
 bool ray_check_is_integer(const struct ray_expr *e);
 bool ray_check_is_scalar(const struct ray_expr *e);
-bool ray_check_is_pointer(const struct ray_expr *e); /* arrays too, strings not */
+bool ray_check_is_pointer(const struct ray_expr *e);	  /* arrays too, strings not */
 bool ray_check_is_void_pointer(const struct ray_expr *e); /* or to a function: nothing to count with */
 bool ray_check_is_string(const struct ray_expr *e);
 bool ray_check_is_dynamic(const struct ray_expr *e);
@@ -90,8 +90,9 @@ uint64_t ray_check_normalize(uint64_t value, const struct ray_type *t);
 /* check_op.c, check_assign.c, check_member.c, check_name.c, check_call.c: handlers of the table. */
 typedef struct ray_expr *ray_check_fn(struct ray_check *c, struct ray_expr *e, enum ray_use use);
 ray_check_fn ray_check_unary, ray_check_binary, ray_check_cond, ray_check_comma, ray_check_assign, ray_check_cast,
-	ray_check_address, ray_check_dereference, ray_check_arrow, ray_check_index, ray_check_sizeof, ray_check_offsetof,
-	ray_check_name, ray_check_aggregation, ray_check_symbol, ray_check_function, ray_check_xlate;
+	ray_check_address, ray_check_dereference, ray_check_arrow, ray_check_index, ray_check_sizeof,
+	ray_check_offsetof, ray_check_name, ray_check_aggregation, ray_check_symbol, ray_check_function,
+	ray_check_xlate;
 
 /* check_name.c */
 struct ray_variable *ray_check_find_variable(struct ray_check *c, enum ray_scope scope, const char *name);

@@ -15,7 +15,8 @@ static bool fail(struct ray_check *c, const struct ray_where *where, const char 
 static bool wrong_argument(struct ray_check *c, const struct ray_statement *s, const struct ray_where *where,
 			   const char *tag, size_t number, const char *want)
 {
-	ray_check_fail(c, where, tag, "%s( ) argument #%zu is incompatible with prototype:\n\tprototype: %s\n\t argument: %s",
+	ray_check_fail(c, where, tag,
+		       "%s( ) argument #%zu is incompatible with prototype:\n\tprototype: %s\n\t argument: %s",
 		       s->function->name, number, want, ray_check_type_of(c, s->args[number - 1]));
 	return false;
 }
@@ -62,10 +63,10 @@ bool ray_check_stack_args(struct ray_check *c, const struct ray_function *f, str
 			       "%s( ) argument #1 must be a non-zero positive integer constant", f->name);
 		return false;
 	}
-	if (count > 1 && (args[1]->kind != RAY_EXPR_INTEGER ||
-			  (ray_type_is_signed(args[1]->type) && (int64_t)args[1]->value < 0))) {
-		ray_check_fail(c, &args[1]->where, "D_USTACK_STRSIZE", "%s( ) argument #2 must be a positive integer constant",
-			       f->name);
+	if (count > 1 &&
+	    (args[1]->kind != RAY_EXPR_INTEGER || (ray_type_is_signed(args[1]->type) && (int64_t)args[1]->value < 0))) {
+		ray_check_fail(c, &args[1]->where, "D_USTACK_STRSIZE",
+			       "%s( ) argument #2 must be a positive integer constant", f->name);
 		return false;
 	}
 	return true;
@@ -146,10 +147,11 @@ static bool check_same_keys(struct ray_check *c, const struct ray_statement *s, 
 			    const struct ray_aggregation *r)
 {
 	if (l->key_count != r->key_count) {
-		ray_check_fail(c, &s->where, "D_PRINTA_AGGKEY",
-			       "printa( ): @%s and @%s do not have matching key signatures: @%s has %zu key%s, @%s has %zu key%s",
-			       l->name, r->name, l->name, l->key_count, l->key_count == 1 ? "" : "s", r->name, r->key_count,
-			       r->key_count == 1 ? "" : "s");
+		ray_check_fail(
+			c, &s->where, "D_PRINTA_AGGKEY",
+			"printa( ): @%s and @%s do not have matching key signatures: @%s has %zu key%s, @%s has %zu key%s",
+			l->name, r->name, l->name, l->key_count, l->key_count == 1 ? "" : "s", r->name, r->key_count,
+			r->key_count == 1 ? "" : "s");
 		return false;
 	}
 	for (size_t i = 0; i < l->key_count; i++) {
@@ -157,10 +159,11 @@ static bool check_same_keys(struct ray_check *c, const struct ray_statement *s, 
 
 		if (ray_check_fits(l->keys[i], &key))
 			continue;
-		ray_check_fail(c, &s->where, "D_PRINTA_AGGPROTO",
-			       "printa( ): @%s[ ] key #%zu is incompatible with @%s:\n%9s key #%zu: %s\n%9s key #%zu: %s", r->name,
-			       i + 1, l->name, l->name, i + 1, ray_check_type_name(c, l->keys[i]), r->name, i + 1,
-			       ray_check_type_name(c, r->keys[i]));
+		ray_check_fail(
+			c, &s->where, "D_PRINTA_AGGPROTO",
+			"printa( ): @%s[ ] key #%zu is incompatible with @%s:\n%9s key #%zu: %s\n%9s key #%zu: %s",
+			r->name, i + 1, l->name, l->name, i + 1, ray_check_type_name(c, l->keys[i]), r->name, i + 1,
+			ray_check_type_name(c, r->keys[i]));
 		return false;
 	}
 	return true;
@@ -174,8 +177,9 @@ static bool check_printa(struct ray_check *c, struct ray_statement *s)
 	if (s->format || (s->aggregation && !format))
 		return true;
 	if (s->arg_count < first + 1) {
-		ray_check_fail(c, &s->where, "D_PRINTA_PROTO", "%s( ) prototype mismatch: %zu args passed, %zu expected",
-			       s->function->name, s->arg_count, first + 1);
+		ray_check_fail(c, &s->where, "D_PRINTA_PROTO",
+			       "%s( ) prototype mismatch: %zu args passed, %zu expected", s->function->name,
+			       s->arg_count, first + 1);
 		return false;
 	}
 	for (size_t i = first; i < s->arg_count; i++) {
@@ -202,12 +206,24 @@ static bool refuse(struct ray_check *c, struct ray_statement *s)
 }
 
 static bool (*const handlers[RAY_FN_COUNT_])(struct ray_check *c, struct ray_statement *s) = {
-	[RAY_FN_TRACE] = check_trace,	      [RAY_FN_TRACEMEM] = check_tracemem, [RAY_FN_PRINT] = check_print,
-	[RAY_FN_STACK] = check_stack,	      [RAY_FN_USTACK] = check_stack,	  [RAY_FN_JSTACK] = check_stack,
-	[RAY_FN_CLEAR] = check_clear,	      [RAY_FN_TRUNC] = check_trunc,	  [RAY_FN_NORMALIZE] = check_normalize,
-	[RAY_FN_DENORMALIZE] = check_normalize, [RAY_FN_PRINTF] = check_printf,	  [RAY_FN_SYSTEM] = check_printf,
-	[RAY_FN_FREOPEN] = check_printf,      [RAY_FN_PRINTA] = check_printa,	  [RAY_FN_BREAKPOINT] = refuse,
-	[RAY_FN_CHILL] = refuse,	      [RAY_FN_PANIC] = refuse,		  [RAY_FN_PCAP] = refuse,
+	[RAY_FN_TRACE] = check_trace,
+	[RAY_FN_TRACEMEM] = check_tracemem,
+	[RAY_FN_PRINT] = check_print,
+	[RAY_FN_STACK] = check_stack,
+	[RAY_FN_USTACK] = check_stack,
+	[RAY_FN_JSTACK] = check_stack,
+	[RAY_FN_CLEAR] = check_clear,
+	[RAY_FN_TRUNC] = check_trunc,
+	[RAY_FN_NORMALIZE] = check_normalize,
+	[RAY_FN_DENORMALIZE] = check_normalize,
+	[RAY_FN_PRINTF] = check_printf,
+	[RAY_FN_SYSTEM] = check_printf,
+	[RAY_FN_FREOPEN] = check_printf,
+	[RAY_FN_PRINTA] = check_printa,
+	[RAY_FN_BREAKPOINT] = refuse,
+	[RAY_FN_CHILL] = refuse,
+	[RAY_FN_PANIC] = refuse,
+	[RAY_FN_PCAP] = refuse,
 };
 
 bool ray_check_action(struct ray_check *c, struct ray_statement *s)

@@ -16,8 +16,8 @@ static bool fail(struct ray_check *c, const struct ray_expr *e, const char *tag,
 }
 
 /* The parameters of a second use must be those of the first. */
-static bool match(struct ray_check *c, const struct ray_statement *s, const char *tag, const char *what, int64_t expected,
-		  int64_t found)
+static bool match(struct ray_check *c, const struct ray_statement *s, const char *tag, const char *what,
+		  int64_t expected, int64_t found)
 {
 	if (expected == found)
 		return true;
@@ -31,8 +31,8 @@ static bool check_increment(struct ray_check *c, struct ray_statement *s, size_t
 	if (s->arg_count <= at)
 		return true;
 	if (!ray_check_is_scalar(s->args[at])) {
-		ray_check_fail(c, &s->where, "D_PROTO_ARG", "%s( ) increment value (argument #%zu) must be of scalar type",
-			       s->function->name, most);
+		ray_check_fail(c, &s->where, "D_PROTO_ARG",
+			       "%s( ) increment value (argument #%zu) must be of scalar type", s->function->name, most);
 		return false;
 	}
 	if (s->arg_count > at + 1) {
@@ -76,7 +76,8 @@ static bool check_lquantize(struct ray_check *c, struct ray_statement *s)
 	}
 	levels = (limit - base) / step;
 	if (levels == 0 || levels > UINT16_MAX) {
-		ray_check_fail(c, &s->where, levels ? "D_LQUANT_STEPSMALL" : "D_LQUANT_STEPLARGE", "lquantize( ) step (argument #3) %s",
+		ray_check_fail(c, &s->where, levels ? "D_LQUANT_STEPSMALL" : "D_LQUANT_STEPLARGE",
+			       "lquantize( ) step (argument #3) %s",
 			       levels ? "too small: number of quantization levels must be a 16-bit quantity" :
 					"too large: must have at least one quantization level");
 		return false;
@@ -104,26 +105,31 @@ static bool power_overflows(uint64_t factor, uint64_t exponent, uint64_t *ret)
 	return false;
 }
 
-static bool check_steps(struct ray_check *c, const struct ray_expr *where, uint64_t factor, uint64_t low, uint64_t steps)
+static bool check_steps(struct ray_check *c, const struct ray_expr *where, uint64_t factor, uint64_t low,
+			uint64_t steps)
 {
 	uint64_t power;
 
 	if (steps < factor && factor % steps)
-		return fail(c, where, "D_LLQUANT_STEPVAL",
-			    "llquantize() argument #4 (steps) must evenly divide argument #1 (factor) when steps<factor");
+		return fail(
+			c, where, "D_LLQUANT_STEPVAL",
+			"llquantize() argument #4 (steps) must evenly divide argument #1 (factor) when steps<factor");
 	if (steps <= factor)
 		return true;
 	if (steps % factor)
-		return fail(c, where, "D_LLQUANT_STEPVAL",
-			    "llquantize() argument #4 (steps) must be a multiple of argument #1 (factor) when steps>factor");
+		return fail(
+			c, where, "D_LLQUANT_STEPVAL",
+			"llquantize() argument #4 (steps) must be a multiple of argument #1 (factor) when steps>factor");
 	if (low == 0 && factor * factor % steps)
-		return fail(c, where, "D_LLQUANT_STEPVAL",
-			    "llquantize() argument #4 (steps) must evenly divide the square of argument #1 (factor) when "
-			    "steps>factor and lmag==0");
+		return fail(
+			c, where, "D_LLQUANT_STEPVAL",
+			"llquantize() argument #4 (steps) must evenly divide the square of argument #1 (factor) when "
+			"steps>factor and lmag==0");
 	if (low && !power_overflows(factor, low + 1, &power) && power % steps)
-		return fail(c, where, "D_LLQUANT_STEPVAL",
-			    "llquantize() argument #4 (steps) must evenly divide pow(argument #1 (factor), lmag (argument #2) + "
-			    "1) when steps>factor and lmag>0");
+		return fail(
+			c, where, "D_LLQUANT_STEPVAL",
+			"llquantize() argument #4 (steps) must evenly divide pow(argument #1 (factor), lmag (argument #2) + "
+			"1) when steps>factor and lmag>0");
 	return true;
 }
 
@@ -139,11 +145,13 @@ static bool check_llquantize_values(struct ray_check *c, struct ray_expr **a)
 	if (a[2]->kind != RAY_EXPR_INTEGER)
 		return fail(c, a[2], "D_LLQUANT_LMAGTYPE", "llquantize( ) argument #2 must be an integer constant");
 	if (a[2]->value > UINT16_MAX)
-		return fail(c, a[2], "D_LLQUANT_LMAGVAL", "llquantize( ) argument #2 must be an unsigned 16-bit quantity");
+		return fail(c, a[2], "D_LLQUANT_LMAGVAL",
+			    "llquantize( ) argument #2 must be an unsigned 16-bit quantity");
 	if (a[3]->kind != RAY_EXPR_INTEGER)
 		return fail(c, a[3], "D_LLQUANT_HMAGTYPE", "llquantize( ) argument #3 must be an integer constant");
 	if (a[3]->value > UINT16_MAX)
-		return fail(c, a[3], "D_LLQUANT_HMAGVAL", "llquantize( ) argument #3 must be an unsigned 16-bit quantity");
+		return fail(c, a[3], "D_LLQUANT_HMAGVAL",
+			    "llquantize( ) argument #3 must be an unsigned 16-bit quantity");
 	if (a[3]->value < a[2]->value)
 		return fail(c, a[3], "D_LLQUANT_HMAGVAL",
 			    "llquantize( ) argument #3 (high magnitude) must be at least argument #2 (low magnitude)");
@@ -154,7 +162,8 @@ static bool check_llquantize_values(struct ray_check *c, struct ray_expr **a)
 		return fail(c, a[4], "D_LLQUANT_STEPTYPE",
 			    "llquantize( ) argument #4 must be a non-zero positive integer constant");
 	if (a[4]->value > UINT16_MAX)
-		return fail(c, a[4], "D_LLQUANT_STEPVAL", "llquantize( ) argument #4 must be an unsigned 16-bit quantity");
+		return fail(c, a[4], "D_LLQUANT_STEPVAL",
+			    "llquantize( ) argument #4 must be an unsigned 16-bit quantity");
 	return check_steps(c, a[1], a[1]->value, a[2]->value, a[4]->value);
 }
 
@@ -166,10 +175,14 @@ static bool check_llquantize(struct ray_check *c, struct ray_statement *s)
 		return false;
 	for (int i = 0; !p[0] && i < 4; i++)
 		p[3 - i] = (int64_t)s->args[4 - i]->value;
-	return match(c, s, "D_LLQUANT_MATCHFACTOR", "llquantize() factor (argument #1)", p[0], (int64_t)s->args[1]->value) &&
-	       match(c, s, "D_LLQUANT_MATCHLMAG", "llquantize() lmag (argument #2)", p[1], (int64_t)s->args[2]->value) &&
-	       match(c, s, "D_LLQUANT_MATCHHMAG", "llquantize() hmag (argument #3)", p[2], (int64_t)s->args[3]->value) &&
-	       match(c, s, "D_LLQUANT_MATCHSTEPS", "llquantize() steps (argument #4)", p[3], (int64_t)s->args[4]->value) &&
+	return match(c, s, "D_LLQUANT_MATCHFACTOR", "llquantize() factor (argument #1)", p[0],
+		     (int64_t)s->args[1]->value) &&
+	       match(c, s, "D_LLQUANT_MATCHLMAG", "llquantize() lmag (argument #2)", p[1],
+		     (int64_t)s->args[2]->value) &&
+	       match(c, s, "D_LLQUANT_MATCHHMAG", "llquantize() hmag (argument #3)", p[2],
+		     (int64_t)s->args[3]->value) &&
+	       match(c, s, "D_LLQUANT_MATCHSTEPS", "llquantize() steps (argument #4)", p[3],
+		     (int64_t)s->args[4]->value) &&
 	       check_increment(c, s, 5, 6);
 }
 
@@ -205,8 +218,8 @@ bool ray_check_aggregate_types(struct ray_check *c, struct ray_statement *s)
 	if (!right)
 		return false;
 	if (right->kind != RAY_EXPR_CALL || right->function->kind != RAY_FUNCTION_AGGREGATING) {
-		ray_check_fail(c, &s->expr->where, "D_AGG_FUNC", "@%s must be assigned the result of an aggregating function",
-			       a->name);
+		ray_check_fail(c, &s->expr->where, "D_AGG_FUNC",
+			       "@%s must be assigned the result of an aggregating function", a->name);
 		return false;
 	}
 	if (a->function && a->function != aggregator_of(right->function)) {
@@ -219,8 +232,8 @@ bool ray_check_aggregate_types(struct ray_check *c, struct ray_statement *s)
 	is_known = a->keys != NULL;
 	a->function = aggregator_of(right->function);
 	if (!ray_check_args(c, left->args, left->arg_count, RAY_USE_READ) ||
-	    !ray_check_keys(c, &left->where, a->name, "@", "aggregation", &a->keys, &a->key_count, &is_known, left->args,
-			    left->arg_count))
+	    !ray_check_keys(c, &left->where, a->name, "@", "aggregation", &a->keys, &a->key_count, &is_known,
+			    left->args, left->arg_count))
 		return false;
 	s->kind = RAY_STATEMENT_AGGREGATE;
 	s->aggregation = a;

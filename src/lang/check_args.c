@@ -17,9 +17,10 @@ static const char *describe_spec(struct ray_check *c)
 
 static void *unstable(struct ray_check *c, const struct ray_where *where)
 {
-	return ray_check_fail(c, where, "D_ARGS_MULTI",
-			      "args[ ] may not be referenced because probe description %s matches an unstable set of probes",
-			      describe_spec(c));
+	return ray_check_fail(
+		c, where, "D_ARGS_MULTI",
+		"args[ ] may not be referenced because probe description %s matches an unstable set of probes",
+		describe_spec(c));
 }
 
 static bool same(const char *a, const char *b)
@@ -50,7 +51,8 @@ static bool find_arg(struct ray_check *c, uint64_t index, const struct ray_where
 		}
 		if (i == 0) {
 			*ret = args.at[index];
-		} else if (!same(ret->type, args.at[index].type) || !same(ret->native_type, args.at[index].native_type) ||
+		} else if (!same(ret->type, args.at[index].type) ||
+			   !same(ret->native_type, args.at[index].native_type) ||
 			   ret->native != args.at[index].native) {
 			unstable(c, where);
 			return false;
@@ -67,7 +69,8 @@ struct ray_expr *ray_check_arg(struct ray_check *c, struct ray_expr *e)
 	struct ray_expr *x;
 
 	if (!c->clause)
-		return ray_check_fail(c, &e->where, "D_ARGS_NONE", "args[ ] may not be referenced outside of a probe clause");
+		return ray_check_fail(c, &e->where, "D_ARGS_NONE",
+				      "args[ ] may not be referenced outside of a probe clause");
 	if (!c->clause->probes.n)
 		return unstable(c, &e->where);
 	if (!find_arg(c, index, &e->where, &arg))

@@ -26,10 +26,12 @@ static bool check_places(struct ray_check *c, const struct ray_expr *e, const ch
 	if (!ray_check_is_lvalue(e->a))
 		ray_check_fail(c, &e->where, "D_OP_LVAL", "operator %s requires modifiable lvalue as an operand", op);
 	else if (!ray_check_is_writable(e->a))
-		ray_check_fail(c, &e->where, "D_OP_WRITE", "operator %s can only be applied to a writable variable", op);
+		ray_check_fail(c, &e->where, "D_OP_WRITE", "operator %s can only be applied to a writable variable",
+			       op);
 	else if (e->a->kind == RAY_EXPR_VARIABLE && e->b->is_unassignable)
-		ray_check_fail(c, &e->where, "D_ALLOCA_INCOMPAT",
-			       "ternary conditional with alloca and non-alloca branches cannot be assigned to a variable");
+		ray_check_fail(
+			c, &e->where, "D_ALLOCA_INCOMPAT",
+			"ternary conditional with alloca and non-alloca branches cannot be assigned to a variable");
 	return !c->error;
 }
 
@@ -109,7 +111,7 @@ static struct ray_expr *assign_plain(struct ray_check *c, struct ray_expr *e)
 		return NULL;
 	is_translated = e->b->kind == RAY_EXPR_XLATE && !ray_type_is_pointer(e->b->cast_type);
 	right = is_translated ? e->b->cast_type : e->b->type;
-	if (is_variable(e->a) && !e->a->type) {
+	if (is_variable(e->a) && (!e->a->type || ray_check_is_virgin(e->a->variable))) {
 		e->a->type = right;
 		e->a->variable->type = right;
 	}
@@ -117,7 +119,8 @@ static struct ray_expr *assign_plain(struct ray_check *c, struct ray_expr *e)
 		e->a->variable->is_written = true;
 	kind = ray_type_resolve(e->a->type);
 	if (kind->kind == RAY_TYPE_ARRAY || kind->kind == RAY_TYPE_FUNCTION)
-		return ray_check_fail(c, &e->where, "D_OP_ARRFUN", "operator = may not be applied to operand of type \"%s\"",
+		return ray_check_fail(c, &e->where, "D_OP_ARRFUN",
+				      "operator = may not be applied to operand of type \"%s\"",
 				      ray_check_type_of(c, e->a));
 	if (is_translated && ray_type_equals(e->a->type, right))
 		return check_places(c, e, "=") ? assign_translated(c, e) : NULL;
@@ -139,7 +142,8 @@ static bool check_operands(struct ray_check *c, const struct ray_expr *e, const 
 
 	if (e->op == RAY_OP_MUL || e->op == RAY_OP_DIV) {
 		if (!integers)
-			ray_check_fail(c, &e->where, "D_OP_ARITH", "operator %s requires operands of arithmetic type", op);
+			ray_check_fail(c, &e->where, "D_OP_ARITH", "operator %s requires operands of arithmetic type",
+				       op);
 	} else if (e->op != RAY_OP_ADD && e->op != RAY_OP_SUB) {
 		if (!integers)
 			ray_check_fail(c, &e->where, "D_OP_INT", "operator %s requires operands of integral type", op);
@@ -147,8 +151,8 @@ static bool check_operands(struct ray_check *c, const struct ray_expr *e, const 
 		incompatible(c, e, op);
 	} else if (!integers) {
 		if (!ray_check_is_pointer(e->a) || ray_check_is_void_pointer(e->a))
-			ray_check_fail(c, &e->where, "D_OP_VFPTR", "operator %s requires left-hand scalar operand of known size",
-				       op);
+			ray_check_fail(c, &e->where, "D_OP_VFPTR",
+				       "operator %s requires left-hand scalar operand of known size", op);
 		else if (!ray_check_is_integer(e->b) && !ray_check_pointers_fit(e->a, e->b, NULL))
 			incompatible(c, e, op);
 	}
@@ -197,7 +201,7 @@ struct ray_expr *ray_check_assign(struct ray_check *c, struct ray_expr *e, enum 
 {
 	(void)use;
 	if (e->a->kind == RAY_EXPR_AGGREGATION)
-		return ray_check_fail(c, &e->where, "D_AGG_FUNC", "@%s must be assigned the result of an aggregating function",
-				      e->a->text);
+		return ray_check_fail(c, &e->where, "D_AGG_FUNC",
+				      "@%s must be assigned the result of an aggregating function", e->a->text);
 	return e->op == RAY_OP_NONE ? assign_plain(c, e) : assign_op(c, e);
 }

@@ -20,6 +20,11 @@ static const struct ray_type *read_type(struct ray_check *c, const char *text, s
 {
 	char buffer[96];
 
+	/* The reference's messages speak of "char *". */
+	if (length > 6 && !strncmp(text, "const ", 6)) {
+		text += 6;
+		length -= 6;
+	}
 	if (length >= sizeof(buffer))
 		return NULL;
 	memcpy(buffer, text, length);
@@ -73,8 +78,8 @@ static bool read_prototype(struct ray_check *c, const char *text, struct prototy
 void *ray_check_wrong_count(struct ray_check *c, const struct ray_where *where, const char *name, size_t given,
 			    const char *what, const char *bound, size_t expected)
 {
-	return ray_check_fail(c, where, "D_PROTO_LEN", "%s prototype mismatch: %zu %s%spassed, %s%zu expected", name, given,
-			      what, given == 1 ? " " : "s ", bound, expected);
+	return ray_check_fail(c, where, "D_PROTO_LEN", "%s prototype mismatch: %zu %s%spassed, %s%zu expected", name,
+			      given, what, given == 1 ? " " : "s ", bound, expected);
 }
 
 static bool check_count(struct ray_check *c, const struct ray_expr *e, const struct prototype *p)
@@ -98,6 +103,12 @@ static bool check_count(struct ray_check *c, const struct ray_expr *e, const str
 	return false;
 }
 
+/* Constants of which actions and aggregating functions ask more than a type are left as they were written. */
+static bool is_judged_later(const struct ray_expr *e, size_t i)
+{
+	return e->args[i]->kind == RAY_EXPR_INTEGER && e->function->kind != RAY_FUNCTION_SUBROUTINE;
+}
+
 static bool check_types(struct ray_check *c, struct ray_expr *e, const struct prototype *p)
 {
 	for (size_t i = 0; i < e->arg_count && i < p->count; i++) {
@@ -106,12 +117,15 @@ static bool check_types(struct ray_check *c, struct ray_expr *e, const struct pr
 		if (!want)
 			continue;
 		if (!ray_check_fits(want, e->args[i])) {
-			ray_check_fail(c, &e->where, "D_PROTO_ARG",
-				       "%s( ) argument #%zu is incompatible with prototype:\n\tprototype: %s\n\t argument: %s",
-				       e->function->name, i + 1, ray_check_type_name(c, want),
-				       ray_check_type_of(c, e->args[i]));
+			ray_check_fail(
+				c, &e->where, "D_PROTO_ARG",
+				"%s( ) argument #%zu is incompatible with prototype:\n\tprototype: %s\n\t argument: %s",
+				e->function->name, i + 1, ray_check_type_name(c, want),
+				ray_check_type_of(c, e->args[i]));
 			return false;
 		}
+		if (is_judged_later(e, i))
+			continue;
 		if (ray_type_is_integer(want) || ray_check_is_zero(e->args[i]))
 			e->args[i] = ray_check_convert(c, e->args[i], want);
 		if (!e->args[i])
@@ -149,7 +163,8 @@ struct ray_expr *ray_check_function(struct ray_check *c, struct ray_expr *e, enu
 				      e->function->name, e->function->prototype);
 	if (!check_count(c, e, &p) || !check_types(c, e, &p))
 		return NULL;
-	e->type = e->function->kind == RAY_FUNCTION_AGGREGATING ? ray_type_basic(c->types, RAY_BASIC_DYNAMIC) : p.returns;
+	e->type = e->function->kind == RAY_FUNCTION_AGGREGATING ? ray_type_basic(c->types, RAY_BASIC_DYNAMIC) :
+								  p.returns;
 	e->is_alloca = e->function->id == RAY_FN_ALLOCA || e->function->id == RAY_FN_COPYIN;
 	if (e->function->is_destructive && c->clause)
 		c->clause->is_destructive = c->program->is_destructive = true;

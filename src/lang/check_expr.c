@@ -56,12 +56,13 @@ struct ray_expr *ray_check_deref(struct ray_check *c, struct ray_expr *pointer, 
 /* The first of C's types for a constant that holds it. */
 static struct ray_expr *check_integer(struct ray_check *c, struct ray_expr *e, enum ray_use use)
 {
-	static const enum ray_basic order[] = { RAY_BASIC_INT, RAY_BASIC_UINT, RAY_BASIC_LONG, RAY_BASIC_ULONG,
-						RAY_BASIC_LLONG, RAY_BASIC_ULLONG };
+	static const enum ray_basic order[] = { RAY_BASIC_INT,	 RAY_BASIC_UINT,  RAY_BASIC_LONG,
+						RAY_BASIC_ULONG, RAY_BASIC_LLONG, RAY_BASIC_ULLONG };
 	static const uint64_t limits[] = { INT32_MAX, UINT32_MAX, INT64_MAX, UINT64_MAX, INT64_MAX, UINT64_MAX };
 
 	(void)use;
-	for (size_t i = (e->is_unsigned ? 1 : 0) + (e->is_long ? 2 : 0); i < RAY_COUNT(order); i += e->is_unsigned ? 2 : 1) {
+	for (size_t i = (e->is_unsigned ? 1 : 0) + (e->is_long ? 2 : 0); i < RAY_COUNT(order);
+	     i += e->is_unsigned ? 2 : 1) {
 		if (e->value > limits[i])
 			continue;
 		e->type = ray_type_basic(c->types, order[i]);

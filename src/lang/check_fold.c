@@ -34,26 +34,62 @@ static bool divide(enum ray_op op, bool is_signed, uint64_t l, uint64_t r, uint6
 static bool compute(enum ray_op op, bool is_signed, uint64_t l, uint64_t r, uint64_t *ret)
 {
 	switch (op) {
-	case RAY_OP_ADD: *ret = l + r; break;
-	case RAY_OP_SUB: *ret = l - r; break;
-	case RAY_OP_MUL: *ret = l * r; break;
+	case RAY_OP_ADD:
+		*ret = l + r;
+		break;
+	case RAY_OP_SUB:
+		*ret = l - r;
+		break;
+	case RAY_OP_MUL:
+		*ret = l * r;
+		break;
 	case RAY_OP_DIV:
-	case RAY_OP_MOD: return divide(op, is_signed, l, r, ret);
-	case RAY_OP_AND: *ret = l & r; break;
-	case RAY_OP_OR: *ret = l | r; break;
-	case RAY_OP_XOR: *ret = l ^ r; break;
-	case RAY_OP_SHL: *ret = l << (r & 63); break;
-	case RAY_OP_SHR: *ret = is_signed ? (uint64_t)((int64_t)l >> (r & 63)) : l >> (r & 63); break;
-	case RAY_OP_EQ: *ret = l == r; break;
-	case RAY_OP_NE: *ret = l != r; break;
-	case RAY_OP_LT: *ret = is_signed ? (int64_t)l < (int64_t)r : l < r; break;
-	case RAY_OP_LE: *ret = is_signed ? (int64_t)l <= (int64_t)r : l <= r; break;
-	case RAY_OP_GT: *ret = is_signed ? (int64_t)l > (int64_t)r : l > r; break;
-	case RAY_OP_GE: *ret = is_signed ? (int64_t)l >= (int64_t)r : l >= r; break;
-	case RAY_OP_LOGIC_AND: *ret = l && r; break;
-	case RAY_OP_LOGIC_OR: *ret = l || r; break;
-	case RAY_OP_LOGIC_XOR: *ret = !l != !r; break;
-	default: return false;
+	case RAY_OP_MOD:
+		return divide(op, is_signed, l, r, ret);
+	case RAY_OP_AND:
+		*ret = l & r;
+		break;
+	case RAY_OP_OR:
+		*ret = l | r;
+		break;
+	case RAY_OP_XOR:
+		*ret = l ^ r;
+		break;
+	case RAY_OP_SHL:
+		*ret = l << (r & 63);
+		break;
+	case RAY_OP_SHR:
+		*ret = is_signed ? (uint64_t)((int64_t)l >> (r & 63)) : l >> (r & 63);
+		break;
+	case RAY_OP_EQ:
+		*ret = l == r;
+		break;
+	case RAY_OP_NE:
+		*ret = l != r;
+		break;
+	case RAY_OP_LT:
+		*ret = is_signed ? (int64_t)l < (int64_t)r : l < r;
+		break;
+	case RAY_OP_LE:
+		*ret = is_signed ? (int64_t)l <= (int64_t)r : l <= r;
+		break;
+	case RAY_OP_GT:
+		*ret = is_signed ? (int64_t)l > (int64_t)r : l > r;
+		break;
+	case RAY_OP_GE:
+		*ret = is_signed ? (int64_t)l >= (int64_t)r : l >= r;
+		break;
+	case RAY_OP_LOGIC_AND:
+		*ret = l && r;
+		break;
+	case RAY_OP_LOGIC_OR:
+		*ret = l || r;
+		break;
+	case RAY_OP_LOGIC_XOR:
+		*ret = !l != !r;
+		break;
+	default:
+		return false;
 	}
 	return true;
 }
@@ -84,11 +120,19 @@ static struct ray_expr *fold_unary(struct ray_check *c, struct ray_expr *e)
 	if (e->a->kind != RAY_EXPR_INTEGER || !ray_check_is_integer(e->a))
 		return e;
 	switch (e->op) {
-	case RAY_OP_NEGATE: v = -v; break;
-	case RAY_OP_PLUS: break;
-	case RAY_OP_INVERT: v = ~v; break;
-	case RAY_OP_NOT: v = !v; break;
-	default: return e;
+	case RAY_OP_NEGATE:
+		v = -v;
+		break;
+	case RAY_OP_PLUS:
+		break;
+	case RAY_OP_INVERT:
+		v = ~v;
+		break;
+	case RAY_OP_NOT:
+		v = !v;
+		break;
+	default:
+		return e;
 	}
 	return ray_check_integer(c, ray_check_normalize(v, e->type), e->type, &e->where);
 }

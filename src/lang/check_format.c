@@ -36,21 +36,29 @@ struct walk {
 	const struct ray_aggregation *aggregation;
 };
 
+/* An argument by its expression, if there is one: an aggregation has no type. */
+static const char *name_type(const struct walk *w, size_t i)
+{
+	return w->aggregation ? ray_check_type_name(w->c, w->types[i]) : ray_check_type_of(w->c, w->s->args[i]);
+}
+
 static bool check_star(struct walk *w, const char *star, const char *name, size_t number)
 {
 	const char *func = w->s->function->name;
 
 	if (w->next >= w->count) {
-		ray_check_fail(w->c, &w->s->where, "D_PRINTF_DYN_PROTO",
-			       "%s( ) prototype mismatch: conversion #%zu (%%%s) is missing a corresponding \"%s\" argument",
-			       func, number, name, star);
+		ray_check_fail(
+			w->c, &w->s->where, "D_PRINTF_DYN_PROTO",
+			"%s( ) prototype mismatch: conversion #%zu (%%%s) is missing a corresponding \"%s\" argument",
+			func, number, name, star);
 		return false;
 	}
 	if (!ray_type_is_integer(w->types[w->next])) {
-		ray_check_fail(w->c, &w->s->where, "D_PRINTF_DYN_TYPE",
-			       "%s( ) argument #%zu is incompatible with conversion #%zu prototype:\n\tconversion: %% %s %s\n"
-			       "\t prototype: int\n\t  argument: %s",
-			       func, w->next + 2, number, star, name, ray_check_type_name(w->c, w->types[w->next]));
+		ray_check_fail(
+			w->c, &w->s->where, "D_PRINTF_DYN_TYPE",
+			"%s( ) argument #%zu is incompatible with conversion #%zu prototype:\n\tconversion: %% %s %s\n"
+			"\t prototype: int\n\t  argument: %s",
+			func, w->next + 2, number, star, name, name_type(w, w->next));
 		return false;
 	}
 	w->next++;
@@ -78,9 +86,10 @@ static bool check_conversion(struct walk *w, const struct ray_conversion *f, siz
 				      w->aggregation->function == RAY_AGG_COUNT ? RAY_BASIC_UINT64 : RAY_BASIC_INT64);
 		snprintf(what, sizeof(what), "aggregating action");
 	} else if (w->next >= w->count) {
-		ray_check_fail(w->c, &w->s->where, "D_PRINTF_ARG_PROTO",
-			       "%s( ) prototype mismatch: conversion #%zu (%%%s) is missing a corresponding value argument",
-			       func, number, name);
+		ray_check_fail(
+			w->c, &w->s->where, "D_PRINTF_ARG_PROTO",
+			"%s( ) prototype mismatch: conversion #%zu (%%%s) is missing a corresponding value argument",
+			func, number, name);
 		return false;
 	} else {
 		type = w->types[w->next++];
@@ -89,10 +98,12 @@ static bool check_conversion(struct walk *w, const struct ray_conversion *f, siz
 	example = example_of(type);
 	if (ray_conversion_accepts(f, &example, &why))
 		return true;
-	ray_check_fail(w->c, &w->s->where, "D_PRINTF_ARG_TYPE",
-		       "%s( ) %s is incompatible with conversion #%zu prototype:\n\tconversion: %%%s\n\t prototype: %s\n"
-		       "\t  argument: %s",
-		       func, what, number, name, why, ray_check_type_name(w->c, type));
+	ray_check_fail(
+		w->c, &w->s->where, "D_PRINTF_ARG_TYPE",
+		"%s( ) %s is incompatible with conversion #%zu prototype:\n\tconversion: %%%s\n\t prototype: %s\n"
+		"\t  argument: %s",
+		func, what, number, name, why,
+		f->flags & RAY_FORMAT_AGGREGATION ? ray_check_type_name(w->c, type) : name_type(w, w->next - 1));
 	return false;
 }
 

@@ -23,7 +23,8 @@ static bool check_inline(struct ray_check *c, struct ray_variable *v)
 	const struct ray_check_binding *outer = c->bindings;
 
 	if (v->key_count > MAX_FORMALS) {
-		ray_check_fail(c, &v->where, "D_UNKNOWN", "inline %s has more than %d parameters", v->name, MAX_FORMALS);
+		ray_check_fail(c, &v->where, "D_UNKNOWN", "inline %s has more than %d parameters", v->name,
+			       MAX_FORMALS);
 		return false;
 	}
 	for (size_t i = 0; i < v->key_count; i++) {
@@ -40,8 +41,8 @@ static bool check_inline(struct ray_check *c, struct ray_variable *v)
 		return false;
 	if (fits(c, v))
 		return true;
-	ray_check_fail(c, &v->where, "D_OP_INCOMPAT", "inline %s definition uses incompatible types: \"%s\" = \"%s\"", v->name,
-		       ray_check_type_name(c, v->type), ray_check_type_of(c, v->body));
+	ray_check_fail(c, &v->where, "D_OP_INCOMPAT", "inline %s definition uses incompatible types: \"%s\" = \"%s\"",
+		       v->name, ray_check_type_name(c, v->type), ray_check_type_of(c, v->body));
 	return false;
 }
 

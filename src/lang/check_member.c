@@ -88,16 +88,18 @@ static const struct ray_type *structure_of(struct ray_check *c, const struct ray
 		t = ray_type_resolve(t->target);
 	}
 	if (t->kind == RAY_TYPE_FORWARD)
-		return ray_check_fail(c, &e->where, "D_OP_INCOMPLETE",
-				      "operator %s cannot be applied to a forward declaration: no %s definition is available",
-				      op, plain_name(c, t));
+		return ray_check_fail(
+			c, &e->where, "D_OP_INCOMPLETE",
+			"operator %s cannot be applied to a forward declaration: no %s definition is available", op,
+			plain_name(c, t));
 	if (t->kind == RAY_TYPE_STRUCT || t->kind == RAY_TYPE_UNION)
 		return t;
 	if (e->kind == RAY_EXPR_ARROW)
-		return ray_check_fail(c, &e->where, "D_OP_SOU",
-				      "operator -> cannot be applied to pointer to type \"%s\"; must be applied to a struct or "
-				      "union pointer",
-				      plain_name(c, t));
+		return ray_check_fail(
+			c, &e->where, "D_OP_SOU",
+			"operator -> cannot be applied to pointer to type \"%s\"; must be applied to a struct or "
+			"union pointer",
+			plain_name(c, t));
 	return ray_check_fail(c, &e->where, "D_OP_SOU",
 			      "operator %s cannot be applied to type \"%s\"; must be applied to a struct or union", op,
 			      plain_name(c, t));
@@ -123,7 +125,8 @@ struct ray_expr *ray_check_arrow(struct ray_check *c, struct ray_expr *e, enum r
 		return NULL;
 	e->member = ray_type_member(s, e->text, &e->bit_offset);
 	if (!e->member)
-		return ray_check_fail(c, &e->where, "D_TYPE_MEMBER", "%s is not a member of %s", e->text, plain_name(c, s));
+		return ray_check_fail(c, &e->where, "D_TYPE_MEMBER", "%s is not a member of %s", e->text,
+				      plain_name(c, s));
 	e->bit_width = e->member->bit_width;
 	e->type = inherit_userland(c, e->member->type, is_userland(e->a));
 	e->is_alloca = e->a->is_alloca && ray_type_is_by_reference(e->type);
@@ -252,7 +255,8 @@ struct ray_expr *ray_check_sizeof(struct ray_check *c, struct ray_expr *e, enum 
 	if (e->cast_type && ray_type_is_string(e->cast_type))
 		size--;
 	if (size == 0)
-		return ray_check_fail(c, &e->where, "D_SIZEOF_TYPE", "cannot apply sizeof to an operand of unknown size");
+		return ray_check_fail(c, &e->where, "D_SIZEOF_TYPE",
+				      "cannot apply sizeof to an operand of unknown size");
 	return ray_check_integer(c, size, ray_type_typedef(c->types, "size_t"), &e->where);
 }
 
@@ -264,13 +268,15 @@ struct ray_expr *ray_check_offsetof(struct ray_check *c, struct ray_expr *e, enu
 
 	(void)use;
 	if (t->kind != RAY_TYPE_STRUCT && t->kind != RAY_TYPE_UNION)
-		return ray_check_fail(c, &e->where, "D_OFFSETOF_TYPE", "offsetof operand must be a struct or union type");
+		return ray_check_fail(c, &e->where, "D_OFFSETOF_TYPE",
+				      "offsetof operand must be a struct or union type");
 	m = ray_type_member(t, e->text, &at);
 	if (!m)
-		return ray_check_fail(c, &e->where, "D_UNKNOWN", "failed to determine offset of %s: Member name not found",
-				      e->text);
+		return ray_check_fail(c, &e->where, "D_UNKNOWN",
+				      "failed to determine offset of %s: Member name not found", e->text);
 	if (m->bit_width)
-		return ray_check_fail(c, &e->where, "D_OFFSETOF_BITFIELD", "cannot take offset of a bit-field: %s", e->text);
+		return ray_check_fail(c, &e->where, "D_OFFSETOF_BITFIELD", "cannot take offset of a bit-field: %s",
+				      e->text);
 	return ray_check_integer(c, at / 8, ray_type_basic(c->types, RAY_BASIC_INT), &e->where);
 }
 

@@ -129,7 +129,8 @@ struct ray_expr *ray_check_name(struct ray_check *c, struct ray_expr *e, enum ra
 	struct ray_variable *v;
 
 	if (e->kind == RAY_EXPR_VARIABLE || e->kind == RAY_EXPR_ELEMENT)
-		return (use & RAY_USE_READ) && ray_check_is_virgin(e->variable) ? undefined(c, &e->where, e->variable) : e;
+		return (use & RAY_USE_READ) && ray_check_is_virgin(e->variable) ? undefined(c, &e->where, e->variable) :
+										  e;
 	v = ray_check_find_variable(c, e->scope, e->text);
 	if (!v && e->scope == RAY_SCOPE_GLOBAL)
 		return use_global(c, e);
@@ -143,8 +144,9 @@ struct ray_expr *ray_check_target(struct ray_check *c, struct ray_expr *e)
 	int64_t constant;
 	const struct ray_type *type;
 
-	if (e->kind == RAY_EXPR_NAME && e->scope == RAY_SCOPE_GLOBAL && !ray_check_find_variable(c, e->scope, e->text) &&
-	    !ray_check_is_builtin(e->text) && !ray_function_find(e->text) && !ray_prelude_constant(e->text, &constant) &&
+	if (e->kind == RAY_EXPR_NAME && e->scope == RAY_SCOPE_GLOBAL &&
+	    !ray_check_find_variable(c, e->scope, e->text) && !ray_check_is_builtin(e->text) &&
+	    !ray_function_find(e->text) && !ray_prelude_constant(e->text, &constant) &&
 	    !ray_type_enumerator(c->types, e->text, &type) &&
 	    !ray_check_create_variable(c, RAY_SCOPE_GLOBAL, e->text, &e->where))
 		return NULL;
@@ -181,16 +183,17 @@ bool ray_check_keys(struct ray_check *c, const struct ray_where *where, const ch
 		*is_known = true;
 	}
 	if (count != *type_count) {
-		ray_check_fail(c, where, "D_PROTO_LEN", "%s%s[ ] prototype mismatch: %zu key%spassed, %zu expected", prefix,
-			       name, count, count == 1 ? " " : "s ", *type_count);
+		ray_check_fail(c, where, "D_PROTO_LEN", "%s%s[ ] prototype mismatch: %zu key%spassed, %zu expected",
+			       prefix, name, count, count == 1 ? " " : "s ", *type_count);
 		return false;
 	}
 	for (size_t i = 0; i < count; i++) {
 		if (!ray_check_fits((*types)[i], keys[i])) {
-			ray_check_fail(c, where, "D_PROTO_ARG",
-				       "%s%s[ ] key #%zu is incompatible with prototype:\n\tprototype: %s\n\t      key: %s",
-				       prefix, name, i + 1, ray_check_type_name(c, (*types)[i]),
-				       ray_check_type_of(c, keys[i]));
+			ray_check_fail(
+				c, where, "D_PROTO_ARG",
+				"%s%s[ ] key #%zu is incompatible with prototype:\n\tprototype: %s\n\t      key: %s",
+				prefix, name, i + 1, ray_check_type_name(c, (*types)[i]),
+				ray_check_type_of(c, keys[i]));
 			return false;
 		}
 		keys[i] = ray_check_convert(c, keys[i], (*types)[i]);
@@ -247,7 +250,8 @@ struct ray_expr *ray_check_aggregation(struct ray_check *c, struct ray_expr *e, 
 			a = c->program->aggregations.at[i];
 	}
 	if (!a && !e->arg_count)
-		return ray_check_fail(c, &e->where, "D_IDENT_UNDEF", "failed to resolve @%s: Unknown variable name", e->text);
+		return ray_check_fail(c, &e->where, "D_IDENT_UNDEF", "failed to resolve @%s: Unknown variable name",
+				      e->text);
 	if (!a)
 		a = ray_check_get_aggregation(c, e->text, &e->where);
 	if (!a || !ray_check_args(c, e->args, e->arg_count, RAY_USE_READ))
@@ -259,10 +263,6 @@ struct ray_expr *ray_check_aggregation(struct ray_check *c, struct ray_expr *e, 
 
 struct ray_expr *ray_check_symbol(struct ray_check *c, struct ray_expr *e, enum ray_use use)
 {
-	const char *mark = strrchr(e->text, '`');
-
 	(void)use;
-	return ray_check_fail(c, &e->where, "D_IDENT_UNDEF",
-			      "failed to resolve %s%s: No symbolic type information is available for kernel symbols",
-			      mark ? "" : "`", e->text);
+	return ray_check_fail(c, &e->where, "D_IDENT_UNDEF", "failed to resolve %s: Unknown symbol name", e->text);
 }

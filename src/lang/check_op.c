@@ -22,7 +22,7 @@ static struct ray_expr *check_step(struct ray_check *c, struct ray_expr *e)
 
 	if (!a)
 		return NULL;
-	if ((a->kind == RAY_EXPR_VARIABLE || a->kind == RAY_EXPR_ELEMENT) && ray_check_is_virgin(a->variable) && !a->type)
+	if ((a->kind == RAY_EXPR_VARIABLE || a->kind == RAY_EXPR_ELEMENT) && ray_check_is_virgin(a->variable))
 		a->variable->type = a->type = ray_type_typedef(c->types, "int64_t");
 	if (a->kind == RAY_EXPR_VARIABLE || a->kind == RAY_EXPR_ELEMENT)
 		a->variable->is_read = a->variable->is_written = true;
@@ -31,10 +31,11 @@ static struct ray_expr *check_step(struct ray_check *c, struct ray_expr *e)
 	if (ray_check_is_void_pointer(a))
 		return ray_check_fail(c, &e->where, "D_OP_VFPTR", "operator %s requires an operand of known size", op);
 	if (!ray_check_is_lvalue(a))
-		return ray_check_fail(c, &e->where, "D_OP_LVAL", "operator %s requires modifiable lvalue as an operand", op);
-	if (!ray_check_is_writable(a))
-		return ray_check_fail(c, &e->where, "D_OP_WRITE", "operator %s can only be applied to a writable variable",
+		return ray_check_fail(c, &e->where, "D_OP_LVAL", "operator %s requires modifiable lvalue as an operand",
 				      op);
+	if (!ray_check_is_writable(a))
+		return ray_check_fail(c, &e->where, "D_OP_WRITE",
+				      "operator %s can only be applied to a writable variable", op);
 	e->type = a->type;
 	e->is_alloca = a->is_alloca;
 	return e;
@@ -52,14 +53,16 @@ struct ray_expr *ray_check_unary(struct ray_check *c, struct ray_expr *e, enum r
 		return NULL;
 	if (e->op == RAY_OP_NOT) {
 		if (!ray_check_is_scalar(e->a))
-			return ray_check_fail(c, &e->where, "D_OP_SCALAR", "operator %s requires an operand of scalar type", op);
+			return ray_check_fail(c, &e->where, "D_OP_SCALAR",
+					      "operator %s requires an operand of scalar type", op);
 		e->type = int_type(c);
 		return ray_check_fold(c, e);
 	}
 	if (!ray_check_is_integer(e->a) && e->op == RAY_OP_INVERT)
 		return ray_check_fail(c, &e->where, "D_OP_INT", "operator %s requires an operand of integral type", op);
 	if (!ray_check_is_integer(e->a))
-		return ray_check_fail(c, &e->where, "D_OP_ARITH", "operator %s requires an operand of arithmetic type", op);
+		return ray_check_fail(c, &e->where, "D_OP_ARITH", "operator %s requires an operand of arithmetic type",
+				      op);
 	e->a = ray_check_convert(c, e->a, ray_check_promote_one(c, e->a->type));
 	if (!e->a)
 		return NULL;
@@ -115,7 +118,8 @@ static struct ray_expr *check_comparison(struct ray_check *c, struct ray_expr *e
 	e->type = int_type(c);
 	if (ray_check_is_integer(a) && ray_check_is_integer(b))
 		return convert_both(c, e, ray_check_promote(c, a, b)) ? ray_check_fold(c, e) : NULL;
-	if (strings || (ray_check_is_string(a) && ray_check_is_zero(b)) || (ray_check_is_string(b) && ray_check_is_zero(a)))
+	if (strings || (ray_check_is_string(a) && ray_check_is_zero(b)) ||
+	    (ray_check_is_string(b) && ray_check_is_zero(a)))
 		return convert_both(c, e, ray_type_basic(c->types, RAY_BASIC_STRING)) ? e : NULL;
 	if (ray_check_is_dynamic(a) || ray_check_is_dynamic(b))
 		return incompatible(c, e, ray_op_text(e->op));
@@ -209,10 +213,11 @@ static struct ray_expr *check_additive(struct ray_check *c, struct ray_expr *e)
 		e->b = swapped;
 	} else if (a_ptr && b_ptr && e->op == RAY_OP_SUB && ray_check_pointers_fit(e->a, e->b, NULL)) {
 		if (e->a->is_alloca != e->b->is_alloca)
-			return ray_check_fail(c, &e->where, "D_OP_INCOMPAT",
-					      "adding or subtracting pointers to alloca and non-alloca space is meaningless: "
-					      "\"%s\" %s \"%s\"",
-					      ray_check_type_of(c, e->a), ray_op_text(e->op), ray_check_type_of(c, e->b));
+			return ray_check_fail(
+				c, &e->where, "D_OP_INCOMPAT",
+				"adding or subtracting pointers to alloca and non-alloca space is meaningless: "
+				"\"%s\" %s \"%s\"",
+				ray_check_type_of(c, e->a), ray_op_text(e->op), ray_check_type_of(c, e->b));
 		return check_difference(c, e);
 	} else if (!(a_ptr && b_int)) {
 		return incompatible(c, e, ray_op_text(e->op));

@@ -80,6 +80,41 @@ static bool is_recordable(const struct ray_expr *e)
 	return e->kind == RAY_EXPR_CALL && e->function->id >= RAY_FN_STACK && e->function->id <= RAY_FN_UADDR;
 }
 
+/* What subroutines ask of their arguments besides types. */
+static bool check_subroutine(struct ray_check *c, const struct ray_expr *e)
+{
+	enum ray_function_id id = e->function->id;
+	const struct ray_expr *size = id == RAY_FN_ALLOCA ? e->args[0] : id == RAY_FN_COPYIN ? e->args[1] : NULL;
+	size_t to = id == RAY_FN_BCOPY ? 1 : id == RAY_FN_COPYINTO ? 2 : 0;
+
+	if (size && size->kind == RAY_EXPR_INTEGER && c->options->scratchsize && size->value > c->options->scratchsize)
+		ray_check_fail(c, &e->where, "D_ALLOCA_SIZE", "%s(%lu) size larger than scratchsize %lu",
+			       e->function->name, (unsigned long)size->value, (unsigned long)c->options->scratchsize);
+	else if (to && !e->args[to]->is_alloca)
+		ray_check_fail(c, &e->args[to]->where, "D_PROTO_ARG",
+			       "%s( ) argument #%zu is incompatible with prototype:\n\tprototype: alloca pointer\n"
+			       "\t argument: non-alloca pointer",
+			       e->function->name, to + 1);
+	else if (id == RAY_FN_INET_NTOA6 && e->arg_count > 1 && e->args[1]->kind != RAY_EXPR_INTEGER)
+		ray_check_fail(c, &e->args[1]->where, "D_PROTO_ARG",
+			       "inet_ntoa6( ) argument #2 must be an integer constant");
+	return !c->error;
+}
+
+static bool is_destructive(const struct ray_expr *e)
+{
+	if (!e)
+		return false;
+	if ((e->kind == RAY_EXPR_CALL && e->function->is_destructive) || is_destructive(e->a) || is_destructive(e->b) ||
+	    is_destructive(e->c))
+		return true;
+	for (size_t i = 0; i < e->arg_count; i++) {
+		if (is_destructive(e->args[i]))
+			return true;
+	}
+	return false;
+}
+
 static bool check_pure(struct ray_check *c, const struct ray_expr *e)
 {
 	if (!e)
@@ -91,6 +126,8 @@ static bool check_pure(struct ray_check *c, const struct ray_expr *e)
 			       e->function->name);
 		return false;
 	}
+	if (e->kind == RAY_EXPR_CALL && !check_subroutine(c, e))
+		return false;
 	if (!check_pure(c, e->a) || !check_pure(c, e->b) || !check_pure(c, e->c))
 		return false;
 	for (size_t i = 0; i < e->arg_count; i++) {
@@ -131,10 +168,12 @@ bool ray_check_effects(struct ray_check *c, struct ray_statement *s, struct ray_
 			ray_check_fail(c, &s->where, "D_AGG_NULL", "expression has null effect: @%s", s->expr->text);
 			return false;
 		}
+		if (state->has_speculate && is_destructive(s->expr))
+			return fail(c, s, "D_ACT_SPEC", "destructive actions may not follow speculate( )");
 		return check_pure(c, s->expr);
 	case RAY_STATEMENT_AGGREGATE:
-		return check_order(c, s, state) && ray_check_aggregate(c, s) && check_values(c, s->keys, s->key_count) &&
-		       check_values(c, s->args, s->arg_count);
+		return check_order(c, s, state) && ray_check_aggregate(c, s) &&
+		       check_values(c, s->keys, s->key_count) && check_values(c, s->args, s->arg_count);
 	default:
 		return check_order(c, s, state) && ray_check_action(c, s) && check_values(c, s->args, s->arg_count);
 	}

@@ -13,7 +13,8 @@ bool ray_check_is_special(const struct ray_type *t, const char *name)
 
 static bool is_any_special(const struct ray_type *t)
 {
-	return ray_check_is_special(t, "stack") || ray_check_is_special(t, "_symaddr") || ray_check_is_special(t, "_usymaddr");
+	return ray_check_is_special(t, "stack") || ray_check_is_special(t, "_symaddr") ||
+	       ray_check_is_special(t, "_usymaddr");
 }
 
 bool ray_check_is_integer(const struct ray_expr *e)
@@ -283,13 +284,34 @@ const char *ray_check_type_of(struct ray_check *c, const struct ray_expr *e)
 const char *ray_op_text(enum ray_op op)
 {
 	static const char *const texts[] = {
-		[RAY_OP_NONE] = "=",	    [RAY_OP_ADD] = "+",		[RAY_OP_SUB] = "-",	   [RAY_OP_MUL] = "*",
-		[RAY_OP_DIV] = "/",	    [RAY_OP_MOD] = "%",		[RAY_OP_AND] = "&",	   [RAY_OP_OR] = "|",
-		[RAY_OP_XOR] = "^",	    [RAY_OP_SHL] = "<<",	[RAY_OP_SHR] = ">>",	   [RAY_OP_EQ] = "==",
-		[RAY_OP_NE] = "!=",	    [RAY_OP_LT] = "<",		[RAY_OP_LE] = "<=",	   [RAY_OP_GT] = ">",
-		[RAY_OP_GE] = ">=",	    [RAY_OP_LOGIC_AND] = "&&",	[RAY_OP_LOGIC_OR] = "||",  [RAY_OP_LOGIC_XOR] = "^^",
-		[RAY_OP_NEGATE] = "-",	    [RAY_OP_PLUS] = "+",	[RAY_OP_INVERT] = "~",	   [RAY_OP_NOT] = "!",
-		[RAY_OP_PRE_INC] = "++",    [RAY_OP_PRE_DEC] = "--",	[RAY_OP_POST_INC] = "++",  [RAY_OP_POST_DEC] = "--",
+		[RAY_OP_NONE] = "=",
+		[RAY_OP_ADD] = "+",
+		[RAY_OP_SUB] = "-",
+		[RAY_OP_MUL] = "*",
+		[RAY_OP_DIV] = "/",
+		[RAY_OP_MOD] = "%",
+		[RAY_OP_AND] = "&",
+		[RAY_OP_OR] = "|",
+		[RAY_OP_XOR] = "^",
+		[RAY_OP_SHL] = "<<",
+		[RAY_OP_SHR] = ">>",
+		[RAY_OP_EQ] = "==",
+		[RAY_OP_NE] = "!=",
+		[RAY_OP_LT] = "<",
+		[RAY_OP_LE] = "<=",
+		[RAY_OP_GT] = ">",
+		[RAY_OP_GE] = ">=",
+		[RAY_OP_LOGIC_AND] = "&&",
+		[RAY_OP_LOGIC_OR] = "||",
+		[RAY_OP_LOGIC_XOR] = "^^",
+		[RAY_OP_NEGATE] = "-",
+		[RAY_OP_PLUS] = "+",
+		[RAY_OP_INVERT] = "~",
+		[RAY_OP_NOT] = "!",
+		[RAY_OP_PRE_INC] = "++",
+		[RAY_OP_PRE_DEC] = "--",
+		[RAY_OP_POST_INC] = "++",
+		[RAY_OP_POST_DEC] = "--",
 		[RAY_OP_STRINGOF] = "stringof",
 	};
 

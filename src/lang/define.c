@@ -288,6 +288,7 @@ static bool parse_translator(struct ray_parser *p)
 		return false;
 	if (p->token.kind != ';')
 		return ray_parse_syntax_error(p);
+	t->end = p->token.where;
 	p->definitions++;
 	return check_translator(p, t) && (ray_vec_push(&p->program->translators, t) || ray_lex_no_memory(&p->lex)) &&
 	       finish(p);

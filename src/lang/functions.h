@@ -44,7 +44,7 @@ enum ray_function_kind {
 	X(NORMALIZE, "normalize", ACTION, "void(@, uint64_t)", true, false) \
 	X(DENORMALIZE, "denormalize", ACTION, "void(@)", true, false) \
 	X(SETOPT, "setopt", ACTION, "void(const char *, [const char *])", true, false) \
-	X(FREOPEN, "freopen", ACTION, "void(@, ...)", true, false) \
+	X(FREOPEN, "freopen", ACTION, "void(@, ...)", true, true) \
 	X(FTRUNCATE, "ftruncate", ACTION, "void()", true, false) \
 	X(SYSTEM, "system", ACTION, "void(@, ...)", true, true) \
 	X(STOP, "stop", ACTION, "void()", false, true) \

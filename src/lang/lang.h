@@ -37,6 +37,7 @@ struct ray_lang_options {
 	bool allow_no_match; /* -Z */
 	bool knows_default_probe_field; /* -x pspec */
 	uint32_t strsize;
+	uint64_t scratchsize; /* what alloca() can give; 0: not known */
 	const char *cpp_command; /* NULL: no -C */
 	const char *const *cpp_arguments; /* NULL-ended; NULL: none */
 	bool cpp_is_traditional;	  /* -x stdc=s: before ISO C */

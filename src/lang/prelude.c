@@ -42,7 +42,8 @@ bool ray_check_load_prelude(struct ray_check *c, const struct ray_type *to)
 		if (strcmp(preludes[i].structure, to->name))
 			continue;
 		for (size_t j = 0; j < c->program->translators.n; j++) {
-			if (c->program->translators.at[j]->is_prelude && ray_type_equals(c->program->translators.at[j]->to, to))
+			if (c->program->translators.at[j]->is_prelude &&
+			    ray_type_equals(c->program->translators.at[j]->to, to))
 				return false; /* it is there, and does not fit */
 		}
 		source.length = strlen(source.text);
@@ -81,9 +82,11 @@ static struct ray_expr *call_file(struct ray_check *c, size_t row, struct ray_ex
 	if (!args[0])
 		return NULL;
 	if (files[row].function != RAY_FN_FD_NUMBER)
-		return ray_check_call(c, files[row].function, args, 1, ray_type_basic(c->types, RAY_BASIC_STRING), where);
+		return ray_check_call(c, files[row].function, args, 1, ray_type_basic(c->types, RAY_BASIC_STRING),
+				      where);
 	args[1] = ray_check_integer(c, files[row].number, number, where);
-	call = args[1] ? ray_check_call(c, files[row].function, args, 2, ray_type_typedef(c->types, "int64_t"), where) : NULL;
+	call = args[1] ? ray_check_call(c, files[row].function, args, 2, ray_type_typedef(c->types, "int64_t"), where) :
+			 NULL;
 	return call && files[row].number == RAY_FD_FLAGS ? ray_check_convert(c, call, number) : call;
 }
 
@@ -99,5 +102,6 @@ struct ray_expr *ray_check_file_member(struct ray_check *c, struct ray_expr *fd,
 		if (!strcmp(files[i].member, member))
 			return call_file(c, i, fd, where);
 	}
-	return ray_check_fail(c, where, "D_XLATE_NOCONV", "translator does not define conversion for member: %s", member);
+	return ray_check_fail(c, where, "D_XLATE_NOCONV", "translator does not define conversion for member: %s",
+			      member);
 }

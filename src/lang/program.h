@@ -226,6 +226,7 @@ struct ray_translator {
 	const char *parameter;
 	struct ray_translator_member *members;
 	size_t member_count;
+	struct ray_where end;	       /* of its last ; */
 	struct ray_variable *variable; /* the checker's: the parameter; NULL until it was checked */
 	bool is_prelude;	       /* D's own */
 };

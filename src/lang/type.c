@@ -94,7 +94,8 @@ static bool is_char(const struct ray_type *type)
 {
 	const struct ray_type *r = ray_type_resolve(type);
 
-	return r && r->kind == RAY_TYPE_INTEGER && r->size == 1 && (r->flags & RAY_TYPE_CHAR) && (r->flags & RAY_TYPE_SIGNED);
+	return r && r->kind == RAY_TYPE_INTEGER && r->size == 1 && (r->flags & RAY_TYPE_CHAR) &&
+	       (r->flags & RAY_TYPE_SIGNED);
 }
 
 bool ray_type_is_stringish(const struct ray_type *type)

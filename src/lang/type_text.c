@@ -19,11 +19,11 @@ static bool count_word(struct words *w, const char *word)
 		const char *word;
 		size_t at;
 	} known[] = {
-		{ "long", offsetof(struct words, longs) },	   { "short", offsetof(struct words, shorts) },
-		{ "char", offsetof(struct words, chars) },	   { "int", offsetof(struct words, ints) },
-		{ "signed", offsetof(struct words, signs) },	   { "unsigned", offsetof(struct words, unsigneds) },
-		{ "_Bool", offsetof(struct words, bools) },	   { "float", offsetof(struct words, floats) },
-		{ "double", offsetof(struct words, doubles) },	   { "void", offsetof(struct words, voids) },
+		{ "long", offsetof(struct words, longs) },     { "short", offsetof(struct words, shorts) },
+		{ "char", offsetof(struct words, chars) },     { "int", offsetof(struct words, ints) },
+		{ "signed", offsetof(struct words, signs) },   { "unsigned", offsetof(struct words, unsigneds) },
+		{ "_Bool", offsetof(struct words, bools) },    { "float", offsetof(struct words, floats) },
+		{ "double", offsetof(struct words, doubles) }, { "void", offsetof(struct words, voids) },
 	};
 
 	for (size_t i = 0; i < RAY_COUNT(known); i++) {
@@ -72,7 +72,9 @@ static const struct ray_type *tagged(struct ray_types *types, enum ray_type_kind
 	f = ray_arena_alloc(types->arena, sizeof(*f));
 	if (!f)
 		return NULL;
-	*f = (struct ray_type){ .kind = RAY_TYPE_FORWARD, .forward_kind = kind, .owner = types,
+	*f = (struct ray_type){ .kind = RAY_TYPE_FORWARD,
+				.forward_kind = kind,
+				.owner = types,
 				.name = ray_arena_strdup(types->arena, tag) };
 	return f->name ? f : NULL;
 }
@@ -132,7 +134,8 @@ const struct ray_type *ray_type_from_text(struct ray_types *types, const char *t
 		} else if (!strcmp(word, "volatile") || !strcmp(word, "restrict")) {
 			continue;
 		} else if (!count_word(&words, word)) {
-			t = !strcmp(word, "string") ? ray_type_basic(types, RAY_BASIC_STRING) : ray_type_typedef(types, word);
+			t = !strcmp(word, "string") ? ray_type_basic(types, RAY_BASIC_STRING) :
+						      ray_type_typedef(types, word);
 			if (!t)
 				return NULL;
 		}

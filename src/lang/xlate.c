@@ -35,7 +35,7 @@ static bool check_member(struct ray_check *c, const struct ray_translator *t, st
 	const struct ray_member *member = ray_type_member(t->to, m->name, &at);
 
 	if (!member) {
-		ray_check_fail(c, &m->where, "D_XLATE_MEMB", "translator member %s is not a member of %s", m->name,
+		ray_check_fail(c, &t->end, "D_XLATE_MEMB", "translator member %s is not a member of %s", m->name,
 			       ray_check_type_name(c, t->to));
 		return false;
 	}
@@ -43,7 +43,7 @@ static bool check_member(struct ray_check *c, const struct ray_translator *t, st
 	if (!m->expr)
 		return false;
 	if (m->expr->kind != RAY_EXPR_XLATE && !ray_check_fits(member->type, m->expr)) {
-		ray_check_fail(c, &m->where, "D_XLATE_INCOMPAT",
+		ray_check_fail(c, &t->end, "D_XLATE_INCOMPAT",
 			       "translator member %s definition uses incompatible types: \"%s\" = \"%s\"", m->name,
 			       ray_check_type_name(c, member->type), ray_check_type_of(c, m->expr));
 		return false;
@@ -60,8 +60,9 @@ static bool check_translator(struct ray_check *c, struct ray_translator *t)
 
 	if (!parameter)
 		return ray_check_nomem(c) != NULL;
-	*parameter = (struct ray_variable){ .name = t->parameter, .scope = RAY_SCOPE_INLINE, .type = t->from,
-					    .is_declared = true };
+	*parameter = (struct ray_variable){
+		.name = t->parameter, .scope = RAY_SCOPE_INLINE, .type = t->from, .is_declared = true
+	};
 	t->variable = parameter;
 	c->bindings = &binding;
 	for (size_t i = 0; is_fine && i < t->member_count; i++)
@@ -129,7 +130,8 @@ struct ray_expr *ray_check_translated_member(struct ray_check *c, struct ray_exp
 			       value :
 			       ray_check_convert(c, value, m->type);
 	}
-	return ray_check_fail(c, where, "D_XLATE_NOCONV", "translator does not define conversion for member: %s", member);
+	return ray_check_fail(c, where, "D_XLATE_NOCONV", "translator does not define conversion for member: %s",
+			      member);
 }
 
 struct ray_expr *ray_check_xlate(struct ray_check *c, struct ray_expr *e, enum ray_use use)
