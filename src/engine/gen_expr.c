@@ -128,6 +128,15 @@ static void convert(struct ray_gen *g, unsigned d, const struct ray_type *type)
 	ray_gen_set(g, d, reg);
 }
 
+/* A constant stays one; all else is evaluated at d. */
+static struct ray_gen_operand gen_operand(struct ray_gen *g, const struct ray_expr *e, unsigned d)
+{
+	if (ray_gen_fits_imm(e))
+		return (struct ray_gen_operand){ .is_constant = true, .constant = (int32_t)e->value };
+	ray_gen_expr(g, e, d);
+	return (struct ray_gen_operand){ .d = d };
+}
+
 static bool is_truth(enum ray_op op)
 {
 	return op >= RAY_OP_EQ && op <= RAY_OP_LOGIC_XOR;
@@ -135,7 +144,7 @@ static bool is_truth(enum ray_op op)
 
 static void gen_binary(struct ray_gen *g, const struct ray_expr *e, unsigned d)
 {
-	struct ray_gen_operand b = { .d = d + 1 };
+	struct ray_gen_operand b;
 	/* A shift's operand decides how its bits come in, whatever the result is called. */
 	const struct ray_type *type = e->op == RAY_OP_SHR ? e->a->type : e->type;
 
@@ -144,31 +153,30 @@ static void gen_binary(struct ray_gen *g, const struct ray_expr *e, unsigned d)
 		return;
 	}
 	ray_gen_expr(g, e->a, d);
-	if (ray_gen_fits_imm(e->b)) {
-		b.is_constant = true;
-		b.constant = (int32_t)e->b->value;
-	} else {
-		ray_gen_expr(g, e->b, d + 1);
-	}
+	b = gen_operand(g, e->b, d + 1);
 	ray_gen_arith(g, e->op, type, d, b);
 	if (type != e->type)
 		convert(g, d, e->type);
 }
 
-/* a op= b: computed in the type that C's conversions give the two (b has been converted to it), then made a's again. */
-static void gen_compound(struct ray_gen *g, const struct ray_expr *e, const struct ray_place *p, unsigned d,
-			 unsigned next)
+/* a op= b: a is read first. Computed in the type that C's conversions give the two (b has been converted to it), then made a's again. */
+static void gen_compound(struct ray_gen *g, const struct ray_expr *e, unsigned d)
 {
 	bool is_own = e->op == RAY_OP_SHL || e->op == RAY_OP_SHR || ray_type_is_pointer(e->a->type);
 	const struct ray_type *type = is_own ? e->a->type : e->b->type;
+	struct ray_gen_operand b;
+	struct ray_place p;
+	unsigned next = ray_gen_place(g, e->a, d + 1, &p);
 
-	ray_gen_place_load(g, p, next);
+	ray_gen_place_load(g, &p, next);
 	if (!is_own)
 		convert(g, next, type);
-	ray_gen_arith(g, e->op, type, next, (struct ray_gen_operand){ .d = d });
+	b = gen_operand(g, e->b, next + 1);
+	ray_gen_arith(g, e->op, type, next, b);
 	if (!is_own)
 		convert(g, next, e->a->type);
 	ray_gen_set(g, d, ray_gen_get(g, next, R1));
+	ray_gen_place_store(g, &p, d, next);
 }
 
 static void gen_assign(struct ray_gen *g, const struct ray_expr *e, unsigned d)
@@ -176,13 +184,14 @@ static void gen_assign(struct ray_gen *g, const struct ray_expr *e, unsigned d)
 	struct ray_place p;
 	unsigned next;
 
+	if (e->op != RAY_OP_NONE) {
+		gen_compound(g, e, d);
+		return;
+	}
 	ray_gen_expr(g, e->b, d);
 	next = ray_gen_place(g, e->a, d + 1, &p);
-	if (e->op != RAY_OP_NONE) {
-		gen_compound(g, e, &p, d, next);
-	} else if (!ray_type_is_by_reference(e->type)) {
+	if (!ray_type_is_by_reference(e->type))
 		convert(g, d, e->a->type);
-	}
 	ray_gen_place_store(g, &p, d, next);
 }
 
@@ -328,6 +337,21 @@ void ray_gen_branch(struct ray_gen *g, const struct ray_expr *e, unsigned d, boo
 	}
 }
 
+static void find_change(void *arg, const struct ray_expr *e)
+{
+	if (e->kind == RAY_EXPR_ASSIGN ||
+	    (e->kind == RAY_EXPR_UNARY && e->op >= RAY_OP_PRE_INC && e->op <= RAY_OP_POST_DEC))
+		*(bool *)arg = true;
+}
+
+static bool changes_something(const struct ray_expr *e)
+{
+	bool does = false;
+
+	ray_plan_walk(e, find_change, &does);
+	return does;
+}
+
 /* x++, x += n on a global: atomic, so that CPUs that count in one variable lose nothing. */
 static bool is_atomic_step(const struct ray_expr *e)
 {
@@ -341,7 +365,7 @@ static bool is_atomic_step(const struct ray_expr *e)
 	if (size != 4 && size != 8)
 		return false;
 	if (e->kind == RAY_EXPR_ASSIGN)
-		return e->op == RAY_OP_ADD || e->op == RAY_OP_SUB;
+		return (e->op == RAY_OP_ADD || e->op == RAY_OP_SUB) && !changes_something(e->b);
 	return e->kind == RAY_EXPR_UNARY && e->op >= RAY_OP_PRE_INC && e->op <= RAY_OP_POST_DEC;
 }
 

@@ -153,13 +153,27 @@ static unsigned add_index(struct ray_gen *g, const struct ray_expr *sum, const s
 	return d + 1;
 }
 
+/* (int *)array[i]: whoever casts leaves the array's bounds; such addresses are only numbers, but for what is surely inside. */
+static bool leaves_bounds(const struct ray_expr *e, const struct ray_expr *sum, const struct ray_expr *base)
+{
+	const struct ray_expr *from = sum ? sum->a : e->a;
+	uint64_t size = ray_type_size(base->type);
+
+	if (ray_type_resolve(base->type)->kind != RAY_TYPE_ARRAY || from->kind != RAY_EXPR_CAST)
+		return false;
+	if (!sum)
+		return ray_type_size(e->type) > size;
+	return sum->op != RAY_OP_ADD || sum->b->kind != RAY_EXPR_INTEGER || sum->b->value > size ||
+	       ray_type_size(e->type) > size - sum->b->value;
+}
+
 static unsigned place_deref(struct ray_gen *g, const struct ray_expr *e, unsigned d, struct ray_place *p)
 {
 	const struct ray_expr *address = strip_casts(e->a);
 	bool is_sum = address->kind == RAY_EXPR_BINARY && (address->op == RAY_OP_ADD || address->op == RAY_OP_SUB);
 	const struct ray_expr *base = base_of_address(is_sum ? address->a : address);
 
-	if (base && ray_gen_is_place(base)) {
+	if (base && ray_gen_is_place(base) && !leaves_bounds(e, is_sum ? address : NULL, base)) {
 		const struct ray_type *array = ray_type_resolve(base->type);
 
 		d = ray_gen_place(g, base, d, p);

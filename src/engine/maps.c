@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "engine/internal.h"
 #include "engine/link.h"
@@ -86,6 +87,16 @@ static struct ray_error *create_slots(struct ray_trace *t)
 	return NULL;
 }
 
+/* From the kernel's monotonic clock to the time of day. */
+static uint64_t wall_offset(void)
+{
+	struct timespec wall, monotonic;
+
+	clock_gettime(CLOCK_REALTIME, &wall);
+	clock_gettime(CLOCK_MONOTONIC, &monotonic);
+	return (uint64_t)(wall.tv_sec - monotonic.tv_sec) * 1000000000 + (uint64_t)(wall.tv_nsec - monotonic.tv_nsec);
+}
+
 static struct ray_error *create_state(struct ray_trace *t)
 {
 	struct ray_error *err = create_array("state", sizeof(struct ray_state), 1, &t->maps[RAY_LINK_STATE]);
@@ -96,6 +107,7 @@ static struct ray_error *create_state(struct ray_trace *t)
 	if (!err) {
 		t->state = state;
 		t->state->own_tgid = (uint32_t)getpid();
+		t->state->wall_offset = wall_offset();
 	}
 	return err;
 }

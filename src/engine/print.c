@@ -318,7 +318,7 @@ void ray_print_traced(struct ray_consumer *c, const struct ray_field *f, const s
 	if (c->t->options.rawbytes && v->kind == RAY_VALUE_INTEGER)
 		ray_print_raw(&v->integer, v->size, out);
 	else if (c->t->options.rawbytes)
-		ray_print_raw(v->bytes, v->kind == RAY_VALUE_STRING ? v->length + 1 : v->size, out);
+		ray_print_raw(v->bytes, v->kind == RAY_VALUE_STRING ? c->t->options.strsize + 1 : v->size, out);
 	else if (v->kind == RAY_VALUE_INTEGER)
 		print_traced_integer(v, is_quiet, out);
 	else if (is_text && is_quiet)

@@ -174,9 +174,7 @@ static const struct ray_type *element_pointer(struct ray_check *c, const struct 
 {
 	const struct ray_type *r = ray_type_resolve(t);
 
-	if (r->kind == RAY_TYPE_STRING)
-		return ray_type_pointer(c->types, ray_type_basic(c->types, RAY_BASIC_CHAR));
-	if (r->kind != RAY_TYPE_ARRAY)
+	if (r->kind != RAY_TYPE_ARRAY) /* what remains of a string is a string */
 		return t;
 	t = ray_type_pointer(c->types, r->target);
 	return t && (r->flags & RAY_TYPE_USERLAND) ? ray_type_qualified(c->types, t, RAY_TYPE_USERLAND) : t;

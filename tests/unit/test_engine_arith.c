@@ -121,7 +121,7 @@ static size_t width(uint8_t code)
 	}
 }
 
-/* Runs the piece over the slot. Calls of the runtime do nothing: arithmetic makes none. */
+/* Runs the piece over the slot. Of the runtime, arithmetic calls only what tells a fault. */
 static void run(const struct ray_piece *p, uint8_t *slot)
 {
 	uint64_t r[11] = { 0 };
@@ -157,7 +157,9 @@ static void run(const struct ray_piece *p, uint8_t *slot)
 		default:
 			if (BPF_OP(i->code) == BPF_EXIT)
 				return;
-			if (BPF_OP(i->code) != BPF_CALL && jumps(BPF_OP(i->code), r[i->dst_reg], operand))
+			if (BPF_OP(i->code) == BPF_CALL)
+				((struct ray_slot *)slot)->fault = (uint32_t)r[3];
+			else if (jumps(BPF_OP(i->code), r[i->dst_reg], operand))
 				pc += i->off;
 		}
 		assert_in_range(pc, 0, p->insns.n - 1);
@@ -382,13 +384,14 @@ static uint64_t change(struct bench *b, struct outcome *o, const struct ray_expr
 	if (e->kind == RAY_EXPR_ASSIGN) {
 		bool is_own = e->op == RAY_OP_SHL || e->op == RAY_OP_SHR;
 
+		old = *place;
 		right = evaluate(b, o, e->b);
 		if (o->divided_by_zero)
 			return 0;
 		if (e->op != RAY_OP_NONE) {
 			const struct ray_type *in = is_own ? type : e->b->type;
 
-			right = fit(compute(o, e->op, in, fit(*place, in), right), in);
+			right = fit(compute(o, e->op, in, fit(old, in), right), in);
 			if (o->divided_by_zero)
 				return 0;
 		}
