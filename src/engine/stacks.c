@@ -17,8 +17,12 @@ static void open_targets(struct ray_stacker *s)
 	size_t count;
 	const pid_t *pids = ray_catalogue_pids(s->trace->catalogue, &count);
 
-	for (size_t i = 0; i < count; i++)
-		ray_stack_process_find(s, (uint32_t)pids[i]);
+	for (size_t i = 0; i < count; i++) {
+		struct ray_stack_process *p = ray_stack_process_find(s, (uint32_t)pids[i]);
+
+		if (p)
+			ray_stack_process_tell(s, p);
+	}
 }
 
 static bool has_names(const struct ray_field *fields, size_t count)
@@ -184,7 +188,7 @@ void ray_stacker_take(struct ray_stacker *s, const struct ray_record *record)
 	if (!p)
 		return;
 	for (uint32_t i = 0; i < r->count; i++)
-		ray_stack_process_cover(s, p, r->frames[i].pc - !(r->frames[i].flags & RAY_FRAME_IS_EXACT));
+		ray_stack_process_cover(p, r->frames[i].pc - !(r->frames[i].flags & RAY_FRAME_IS_EXACT));
 	if (p->js && !s->trace->options.noresolve)
 		ok = name_stack(s, p, r, &lines);
 	else
@@ -192,6 +196,7 @@ void ray_stacker_take(struct ray_stacker *s, const struct ray_record *record)
 	if (ok)
 		ok = ray_stack_table_add(&s->table, r->id, lines.at, (uint32_t)lines.n);
 	ray_vec_free(&lines);
+	ray_stack_process_tell(s, p);
 }
 
 /* ---- printing ---- */
@@ -274,7 +279,7 @@ void ray_stacker_symbol(struct ray_stacker *s, uint32_t tgid, uint64_t address, 
 	}
 	p = ray_stack_process_find(s, tgid);
 	if (p)
-		ray_stack_process_cover(s, p, address);
+		ray_stack_process_cover(p, address);
 	map = p && p->target ? ray_target_find_map(p->target, address) : NULL;
 	if (!map || !p->js)
 		ray_text_printf(out, "0x%" PRIx64, address);

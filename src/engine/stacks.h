@@ -54,6 +54,7 @@ struct ray_stack_process {
 	struct ray_target *target; /* NULL: it could not be opened, or it is another one by now */
 	struct ray_js *js;
 	uint64_t looked_ns; /* when its mappings were read */
+	bool is_changed;    /* since the kernel was told */
 	uint32_t first_range, range_room, range_count;
 	uint64_t pushed; /* a hash of what the kernel was told */
 	uint64_t used;	 /* for throwing out the one that was not needed longest */
@@ -64,9 +65,9 @@ struct ray_stack_process *ray_stack_process_get(struct ray_stacker *s, uint32_t 
 /* The newest one with this tgid, or NULL; opened now if it was never seen. */
 struct ray_stack_process *ray_stack_process_find(struct ray_stacker *s, uint32_t tgid);
 /* Reads its mappings anew unless pc lies in executable memory as they are known. */
-void ray_stack_process_cover(struct ray_stacker *s, struct ray_stack_process *p, uint64_t pc);
-/* Reads them in any case. */
-void ray_stack_process_refresh(struct ray_stacker *s, struct ray_stack_process *p);
+void ray_stack_process_cover(struct ray_stack_process *p, uint64_t pc);
+/* Tells the kernel what has changed. It takes milliseconds, in which a program that ends takes its heap down: naming comes first. */
+void ray_stack_process_tell(struct ray_stacker *s, struct ray_stack_process *p);
 void ray_stack_process_close(struct ray_stacker *s, struct ray_stack_process *p);
 
 /* ---- stacks_maps.c ---- */

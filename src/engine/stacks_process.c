@@ -51,16 +51,7 @@ static void open_js(struct ray_stack_process *p)
 	}
 }
 
-/* The index of symbols is made at the first question; better now than when a stack waits. */
-static void prepare_symbols(struct ray_js *js)
-{
-	struct ray_symbol unused;
-
-	if (js->node.module && js->node.module->elf)
-		ray_elf_symbol_at(js->node.module->elf, 0, &unused);
-}
-
-static void open_process(struct ray_stacker *s, struct ray_stack_process *p)
+static void open_process(struct ray_stack_process *p)
 {
 	char name[32];
 	struct ray_target_options options = { .name = name };
@@ -77,10 +68,7 @@ static void open_process(struct ray_stacker *s, struct ray_stack_process *p)
 	}
 	p->looked_ns = ray_clock_ns();
 	open_js(p);
-	if (!p->js)
-		return;
-	ray_stack_maps_push(s, p);
-	prepare_symbols(p->js);
+	p->is_changed = true;
 }
 
 void ray_stack_process_close(struct ray_stacker *s, struct ray_stack_process *p)
@@ -141,7 +129,7 @@ struct ray_stack_process *ray_stack_process_get(struct ray_stacker *s, uint32_t 
 		free(p);
 		return NULL;
 	}
-	open_process(s, p);
+	open_process(p);
 	return p;
 }
 
@@ -156,7 +144,7 @@ struct ray_stack_process *ray_stack_process_find(struct ray_stacker *s, uint32_t
 	return space ? ray_stack_process_get(s, tgid, space) : NULL;
 }
 
-void ray_stack_process_refresh(struct ray_stacker *s, struct ray_stack_process *p)
+static void refresh(struct ray_stack_process *p)
 {
 	struct ray_error *err;
 
@@ -164,16 +152,29 @@ void ray_stack_process_refresh(struct ray_stacker *s, struct ray_stack_process *
 	if (!p->target || read_space(p->tgid) != p->space)
 		return;
 	err = ray_target_refresh_maps(p->target);
+	if (!err)
+		p->is_changed = true;
 	ray_error_free(err);
-	if (!err && p->js)
-		ray_stack_maps_push(s, p);
 }
 
-void ray_stack_process_cover(struct ray_stacker *s, struct ray_stack_process *p, uint64_t pc)
+void ray_stack_process_cover(struct ray_stack_process *p, uint64_t pc)
 {
 	const struct ray_map *map = p->target ? ray_target_find_map(p->target, pc) : NULL;
 
 	if (!p->target || (map && map->prot & PROT_EXEC) || ray_clock_ns() - p->looked_ns < LOOK_AGAIN_NS)
 		return;
-	ray_stack_process_refresh(s, p);
+	refresh(p);
+}
+
+void ray_stack_process_tell(struct ray_stacker *s, struct ray_stack_process *p)
+{
+	struct ray_symbol unused;
+
+	if (!p->is_changed || !p->js)
+		return;
+	p->is_changed = false;
+	ray_stack_maps_push(s, p);
+	/* The index of symbols is made at the first question; better now than when a stack waits. */
+	if (p->js->node.module && p->js->node.module->elf)
+		ray_elf_symbol_at(p->js->node.module->elf, 0, &unused);
 }

@@ -11,10 +11,16 @@
 #include "v8/script.h"
 #include "v8/value.h"
 
+struct native {
+	const struct ray_raw_frame *raw;
+	size_t at; /* in frames */
+};
+
 struct namer {
 	struct ray_js *js;
 	struct ray_arena *arena;
 	RAY_VEC(struct ray_frame) frames;
+	RAY_VEC(struct native) natives;
 	size_t unnamed, no_symbol;
 	/* The last answers of held_name() and receiver_class(): the frames of a recursion ask the same. */
 	uint64_t held_in, held_function, class_of;
@@ -23,9 +29,7 @@ struct namer {
 
 static bool push(struct namer *n, struct ray_frame f)
 {
-	if (!f.function && f.kind == RAY_FRAME_NATIVE)
-		n->no_symbol++;
-	else if (!f.function)
+	if (!f.function)
 		n->unnamed++;
 	return ray_vec_push(&n->frames, f);
 }
@@ -72,17 +76,27 @@ static void set_symbol(struct namer *n, const struct ray_module *m, uint64_t vad
 	f->offset = vaddr - s.value;
 }
 
-static bool name_native(struct namer *n, const struct ray_raw_frame *raw, const struct ray_module *m, uint64_t vaddr)
+/* Native frames get their symbols when all others have their names: files stay, objects of the heap do not. */
+static bool push_native(struct namer *n, const struct ray_raw_frame *raw)
 {
-	struct ray_frame f = new_frame(raw, RAY_FRAME_NATIVE);
+	return ray_vec_push(&n->natives, (struct native){ raw, n->frames.n }) &&
+	       ray_vec_push(&n->frames, new_frame(raw, RAY_FRAME_NATIVE));
+}
 
+static void name_native(struct namer *n, const struct ray_raw_frame *raw, struct ray_frame *f)
+{
+	const struct ray_module *m = NULL;
+	uint64_t vaddr = 0;
+
+	ray_walk_region(n->js, raw->at, &m, &vaddr);
 	if (m)
-		set_symbol(n, m, vaddr, &f);
+		set_symbol(n, m, vaddr, f);
 	else
-		f.why = "not in any mapped file";
-	if (f.function)
-		f.offset += raw->pc - raw->at;
-	return push(n, f);
+		f->why = "not in any mapped file";
+	if (f->function)
+		f->offset += raw->pc - raw->at;
+	else
+		n->no_symbol++;
 }
 
 /* The builtin that pc lies in, apart from the frame it runs on. */
@@ -417,13 +431,16 @@ struct ray_error *ray_name_frames(struct ray_js *js, const struct ray_walk *walk
 		const struct ray_module *m = NULL;
 		uint64_t vaddr = 0;
 
+		if (raw->region == RAY_WALK_NATIVE || raw->region == RAY_WALK_NOWHERE) {
+			ok = push_native(&n, raw);
+			continue;
+		}
 		ray_walk_region(js, raw->at, &m, &vaddr);
-		if (raw->region == RAY_WALK_NATIVE || raw->region == RAY_WALK_NOWHERE)
-			ok = name_native(&n, raw, m, vaddr);
-		else
-			ok = name_v8(&n, raw, m, vaddr);
+		ok = name_v8(&n, raw, m, vaddr);
 	}
 	mark_constructors(&n);
+	for (size_t i = 0; i < n.natives.n; i++)
+		name_native(&n, n.natives.at[i].raw, &n.frames.at[n.natives.at[i].at]);
 	stack->count = n.frames.n;
 	stack->unnamed = n.unnamed;
 	stack->no_symbol = n.no_symbol;
@@ -431,6 +448,7 @@ struct ray_error *ray_name_frames(struct ray_js *js, const struct ray_walk *walk
 	if (stack->frames && n.frames.n)
 		memcpy(stack->frames, n.frames.at, n.frames.n * sizeof(*stack->frames));
 	ray_vec_free(&n.frames);
+	ray_vec_free(&n.natives);
 	return ok && stack->frames ? NULL : &ray_enomem;
 }
 
