@@ -43,8 +43,10 @@ static void forget_error(struct ray_check *c)
 	c->tag = NULL;
 }
 
-static bool match_spec(struct ray_check *c, struct ray_clause *clause, struct ray_probe_spec *spec)
+static bool match_spec(struct ray_check *c, struct ray_clause *clause, size_t index)
 {
+	struct ray_probe_spec *spec = &clause->specs[index];
+	const struct ray_where *where = clause->spec_wheres ? &clause->spec_wheres[index] : &clause->where;
 	size_t before = clause->probes.n;
 	ray_probe_list list = { clause->probes.at, clause->probes.n, clause->probes.cap };
 	struct ray_error *err = ray_catalogue_match(c->catalogue, spec, &list);
@@ -53,16 +55,16 @@ static bool match_spec(struct ray_check *c, struct ray_clause *clause, struct ra
 	clause->probes.n = list.n;
 	clause->probes.cap = list.cap;
 	if (err) {
-		ray_check_fail(c, &clause->where, "D_PDESC_INVAL", "%s", ray_error_text(err));
+		ray_check_fail(c, where, "D_PDESC_INVAL", "%s", ray_error_text(err));
 		ray_error_free(err);
 		return false;
 	}
 	if (list.n == before && !c->options->allow_no_match) {
 		if (spec->id)
-			ray_check_fail(c, &clause->where, "D_PDESC_INVAL",
+			ray_check_fail(c, where, "D_PDESC_INVAL",
 				       "invalid probe identifier %u: No probe matches description", spec->id);
 		else
-			ray_check_fail(c, &clause->where, "D_PDESC_ZERO",
+			ray_check_fail(c, where, "D_PDESC_ZERO",
 				       "probe description %s:%s:%s:%s does not match any probes", spec->provider,
 				       spec->module, spec->function, spec->name);
 		return false;
@@ -154,7 +156,7 @@ static bool check_clause(struct ray_check *c, struct ray_clause *clause)
 	if (clause->is_checked)
 		return true;
 	for (size_t i = 0; is_fine && i < clause->spec_count; i++)
-		is_fine = match_spec(c, clause, &clause->specs[i]);
+		is_fine = match_spec(c, clause, i);
 	c->clause = clause;
 	is_fine = is_fine && check_types(c, clause) && check_effects(c, clause);
 	c->clause = NULL;

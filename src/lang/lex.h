@@ -67,7 +67,7 @@ struct ray_where ray_lex_where(const struct ray_lexer *l, const char *at); /* at
 bool ray_lex_number(struct ray_lexer *l, struct ray_token *t, const char *end);
 bool ray_lex_string(struct ray_lexer *l, struct ray_token *t);
 bool ray_lex_character(struct ray_lexer *l, struct ray_token *t);
-size_t ray_lex_unescape(char *text, size_t length, bool is_character); /* in place; returns the new length */
+size_t ray_lex_unescape(char *text, size_t length); /* in place; returns the new length */
 /* The lengths of what begins at text; 0: no such thing. */
 size_t ray_lex_integer_length(const char *text);
 size_t ray_lex_float_length(const char *text);

