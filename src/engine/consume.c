@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <time.h>
 
 enum { FLUSH_AT = 256 * 1024 };
 
@@ -255,15 +256,15 @@ static struct ray_error *take_record(void *arg, const void *record, size_t size)
 
 /* ---- life ---- */
 
-/* The reference counts 8 bytes of its buffer and 16 of a record's head in front of the data. */
+/* The reference counts 8 bytes of its buffer for each record, and always has room for a fault's. */
 static bool fits_buffer(const struct ray_trace *t)
 {
-	uint32_t most = 0;
+	uint32_t most = RAY_RECORD_HEAD_EXTRA + 56;
 
 	for (size_t i = 0; i < t->plan->program->clauses.n; i++)
 		if (t->plan->clauses[i].record_size > most)
 			most = t->plan->clauses[i].record_size;
-	return t->options.bufsize >= most + 16;
+	return t->options.bufsize + RAY_RECORD_HEAD_EXTRA >= most + 8;
 }
 
 struct ray_error *ray_consumer_create(struct ray_trace *t, struct ray_consumer **ret)
@@ -279,6 +280,9 @@ struct ray_error *ray_consumer_create(struct ray_trace *t, struct ray_consumer *
 	c->t = t;
 	c->file = t->settings.out;
 	c->last_probe = c->last_clause = UINT32_MAX;
+	if (t->options.debug)
+		fprintf(t->settings.notes, "noderay DEBUG %llu: a buffer of %u bytes, %zu programs, %zu points\n",
+			(unsigned long long)time(NULL), t->ring_size, t->entries.n, t->points.n);
 	err = ray_ring_open(t->maps[RAY_LINK_RING], t->ring_size, &c->ring);
 	if (!err)
 		err = ray_aggs_create(c);

@@ -218,6 +218,7 @@ RAY_MUST_USE struct ray_error *ray_step_do(struct ray_consumer *c, const struct 
 
 /* ---- print_type.c ---- */
 
-void ray_print_typed(const struct ray_type *type, const void *bytes, size_t size, struct ray_text *out);
+/* At most limit bytes of them. */
+void ray_print_typed(const struct ray_type *type, const void *bytes, size_t size, size_t limit, struct ray_text *out);
 
 #endif

@@ -79,8 +79,23 @@ static void act_signal(struct ray_gen *g, const struct ray_statement *s)
 	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_send_signal));
 }
 
+/* A record that could never be kept is not made: its clause ends at speculate(). */
+static bool fits_speculation(const struct ray_gen *g)
+{
+	uint32_t size = g->plan->clauses[g->clause->index].record_size;
+
+	return size <= g->plan->options->specsize + RAY_RECORD_HEAD_EXTRA;
+}
+
 static void act_speculation(struct ray_gen *g, const struct ray_statement *s)
 {
+	if (s->function->id == RAY_FN_SPECULATE && !fits_speculation(g)) {
+		/* Always taken, but written as a condition: the verifier refuses code that nothing leads to. */
+		ray_gen_count(g, offsetof(struct ray_state, spec_drops));
+		ray_gen_emit(g, RAY_MOV_IMM(R0, 0));
+		ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JEQ, R0, 0), g->out);
+		return;
+	}
 	ray_gen_expr(g, s->args[0], 0);
 	ray_gen_emit(g, RAY_MOV_REG(R2, R6));
 	ray_gen_call(g, s->function->id == RAY_FN_SPECULATE ? "ray_speculate" :

@@ -32,10 +32,17 @@ void ray_gen_field_evaluate(struct ray_gen *g, const struct ray_field *f, const 
 static void store_stack(struct ray_gen *g, const struct ray_field *f, uint32_t offset)
 {
 	if (f->kind == RAY_VALUE_STACK) { /* the helper fills the rest with zeros */
+		uint32_t outside = ray_piece_label(g->c);
+
 		ray_gen_emit(g, RAY_MOV_REG(R1, CTX));
 		ray_gen_slot_pointer(g, R2, offset);
 		ray_gen_emit(g, RAY_MOV_IMM(R3, f->size));
+		/* BEGIN and END are calls of our own: frames of ours are skipped, and there are no others. */
+		ray_gen_emit(g, RAY_LOAD(BPF_W, R5, SLOT, offsetof(struct ray_slot, ctx_kind)));
 		ray_gen_emit(g, RAY_MOV_IMM(R4, 0));
+		ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JNE, R5, RAY_CTX_TEST_RUN), outside);
+		ray_gen_emit(g, RAY_MOV_IMM(R4, BPF_F_SKIP_FIELD_MASK));
+		ray_piece_place(g->c, outside);
 		ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_get_stack));
 		return;
 	}

@@ -12,9 +12,13 @@ enum { START = 44, DEPTH = 10 };
 
 struct dump {
 	const uint8_t *bytes;
-	size_t size;
+	size_t size;  /* of what is there */
+	size_t limit; /* of what is shown */
 	struct ray_text *out;
 	bool is_cut;
+	/* Structures whose end is not written yet, from `shallow` to `deep`: the reference writes it when the next member comes, after
+	 * the dots that say that there is no more. -1: none. */
+	int shallow, deep;
 };
 
 struct place {
@@ -53,16 +57,35 @@ static uint64_t bits_at(const struct dump *d, const struct ray_type *t, const st
 	return word;
 }
 
+static void close_structs(struct dump *d, int depth)
+{
+	if (d->deep < 0)
+		return;
+	for (; d->deep >= depth && d->deep >= d->shallow; d->deep--)
+		ray_text_printf(d->out, "%*s}%s\n", START + d->deep, "", d->deep ? "," : "");
+	if (d->deep < d->shallow)
+		d->deep = d->shallow = -1;
+}
+
+static void print_name(const struct ray_type *type, struct ray_text *out)
+{
+	static const char *const keywords[] = {
+		[RAY_TYPE_STRUCT] = "struct", [RAY_TYPE_UNION] = "union", [RAY_TYPE_ENUM] = "enum"
+	};
+
+	if (!type->name && type->kind < RAY_COUNT(keywords) && keywords[type->kind])
+		ray_text_add(out, keywords[type->kind]);
+	else
+		ray_type_print(type, out);
+}
+
 static void print_start(struct dump *d, const struct place *at, const struct ray_type *type)
 {
 	ray_text_printf(d->out, "%*s", START + at->depth, "");
 	if (at->name && *at->name && at->depth)
 		ray_text_printf(d->out, ".%s = ", at->name);
 	ray_text_add(d->out, "(");
-	ray_type_print(type, d->out);
-	/* An anonymous one ends with the keyword's blank. */
-	while (d->out->length && d->out->bytes[d->out->length - 1] == ' ')
-		d->out->bytes[--d->out->length] = '\0';
+	print_name(type, d->out);
 	ray_text_add(d->out, ")");
 }
 
@@ -75,7 +98,9 @@ static void dump_members(struct dump *d, const struct ray_type *type, const stru
 
 		dump_value(d, m->type, (struct place){ m->name, at.bit + m->bit_offset, m->bit_width, at.depth + 1 });
 	}
-	ray_text_printf(d->out, "%*s}%s\n", START + at.depth, "", at.depth ? "," : "");
+	if (d->deep < 0)
+		d->deep = at.depth;
+	d->shallow = at.depth;
 }
 
 static void dump_elements(struct dump *d, const struct ray_type *type, const struct ray_type *t, struct place at)
@@ -94,6 +119,7 @@ static void dump_elements(struct dump *d, const struct ray_type *type, const str
 			break;
 		dump_value(d, t->target, (struct place){ NULL, bit, 0, at.depth + 1 });
 	}
+	close_structs(d, at.depth + 1);
 	ray_text_printf(d->out, "%*s],\n", START + at.depth, "");
 }
 
@@ -140,11 +166,12 @@ static void dump_value(struct dump *d, const struct ray_type *type, struct place
 {
 	const struct ray_type *t = ray_type_resolve(type);
 
-	if (at.bit / 8 >= d->size || at.depth >= DEPTH) {
+	if (at.bit / 8 >= d->limit || at.depth >= DEPTH) {
 		ray_text_printf(d->out, "%*s...\n", START + at.depth, "");
 		d->is_cut = true;
 		return;
 	}
+	close_structs(d, at.depth);
 	if (at.depth > 0 && (at.width ? bits_at(d, t, &at) == 0 : is_zero(d, at.bit / 8, t->size)))
 		return;
 	switch (t->kind) {
@@ -168,9 +195,15 @@ static void dump_value(struct dump *d, const struct ray_type *type, struct place
 	}
 }
 
-void ray_print_typed(const struct ray_type *type, const void *bytes, size_t size, struct ray_text *out)
+void ray_print_typed(const struct ray_type *type, const void *bytes, size_t size, size_t limit, struct ray_text *out)
 {
-	struct dump d = { .bytes = bytes, .size = size, .out = out };
+	struct dump d = { .bytes = bytes,
+			  .size = size,
+			  .limit = limit < size ? limit : size,
+			  .out = out,
+			  .shallow = -1,
+			  .deep = -1 };
 
 	dump_value(&d, type, (struct place){ 0 });
+	close_structs(&d, 0);
 }

@@ -7,9 +7,6 @@
 
 #include "engine/consume.h"
 
-/* What a record's head takes more here than in the reference: specsize means the same data. */
-enum { HEAD_EXTRA = sizeof(struct ray_record) - 16 };
-
 void ray_speculations_free(struct ray_consumer *c)
 {
 	for (size_t i = 0; i < c->speculations.n; i++)
@@ -41,7 +38,7 @@ static bool make_room(struct ray_speculation *s, size_t more)
 
 void ray_speculation_hold(struct ray_consumer *c, const struct ray_record *r)
 {
-	size_t size = ((size_t)r->size + 7) & ~(size_t)7, counted = r->size - HEAD_EXTRA;
+	size_t size = ((size_t)r->size + 7) & ~(size_t)7, counted = r->size - RAY_RECORD_HEAD_EXTRA;
 	struct ray_speculation *s;
 
 	while (c->speculations.n < r->speculation && r->speculation <= c->t->options.nspec)

@@ -66,6 +66,8 @@ static __always_inline __u64 ray_spec_end(__u64 slot, __u64 id, __u32 kind)
 	if (!s || !state)
 		return 0;
 	at = ray_spec_state(state, id);
+	if (!at && id) /* 0 is what speculation() gives when there is none */
+		s->fault = RAY_FAULT_ILLOP;
 	if (!at || __sync_val_compare_and_swap(at, RAY_SPEC_ACTIVE, RAY_SPEC_ENDING) != RAY_SPEC_ACTIVE)
 		return 0;
 	r = (struct ray_record *)((char *)s + RAY_CONST(WORK_AT));

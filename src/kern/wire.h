@@ -144,6 +144,9 @@ struct ray_record {
 	__u64 time; /* bpf_ktime_get_ns */
 };
 
+/* What a record's head takes more than the reference's 16 bytes: its options about sizes (specsize, bufsize) mean the same data. */
+enum { RAY_RECORD_HEAD_EXTRA = sizeof(struct ray_record) - 16 };
+
 struct ray_record_error {
 	struct ray_record head;
 	__u32 fault, action, pc, pad;
