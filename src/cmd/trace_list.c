@@ -44,16 +44,18 @@ static void lower(struct ray_stability *least, const struct ray_stability *other
 		least->dependency = other->dependency;
 }
 
-/* A description is as stable as its least stable part that says something. */
-static struct ray_stability description_stability(const struct ray_probe *p)
+/* A description is as stable as its least stable part that says something; one that leaves the provider open relies on nothing. */
+static struct ray_stability description_stability(const struct ray_provider *p, const char *const parts[4])
 {
-	const char *const parts[] = { p->provider, p->module, p->function, p->name };
-	struct ray_stability least = p->owner->stability[0];
+	static const struct ray_stability unknown = { "Unstable", "Unstable", "Common" };
+	struct ray_stability least = p->stability[0];
 	size_t i;
 
-	for (i = 1; i < RAY_COUNT(parts); i++)
-		if (*parts[i])
-			lower(&least, &p->owner->stability[i]);
+	if (!ray_glob_is_plain(parts[0]))
+		return unknown;
+	for (i = 1; i < 4; i++)
+		if (ray_glob_is_plain(parts[i]))
+			lower(&least, &p->stability[i]);
 	return least;
 }
 
@@ -61,7 +63,8 @@ static struct ray_error *print_details(struct ray_trace_call *t, struct ray_prob
 {
 	struct ray_probe_args args = { 0 };
 	struct ray_error *err = ray_probe_args(t->catalogue, probe, &args);
-	struct ray_stability description = description_stability(probe);
+	const char *const parts[] = { probe->provider, probe->module, probe->function, probe->name };
+	struct ray_stability description = description_stability(probe->owner, parts);
 	size_t i;
 
 	if (err)
@@ -122,6 +125,19 @@ struct ray_error *ray_trace_list(struct ray_trace_call *t)
 	return err;
 }
 
+static void lower_by_spec(struct ray_stability *least, const struct ray_clause *clause, const struct ray_probe_spec *s)
+{
+	const char *const parts[] = { s->provider, s->module, s->function, s->name };
+	struct ray_stability one;
+	size_t i;
+
+	for (i = 0; i < clause->probes.n; i++)
+		if (ray_glob_matches(s->provider, clause->probes.at[i]->provider)) {
+			one = description_stability(clause->probes.at[i]->owner, parts);
+			lower(least, &one);
+		}
+}
+
 void ray_trace_stability(struct ray_trace_call *t, const struct ray_trace_given *g)
 {
 	static const struct ray_stability statements = { "Stable", "Stable", "Common" };
@@ -132,8 +148,8 @@ void ray_trace_stability(struct ray_trace_call *t, const struct ray_trace_given 
 
 	for (i = 0; i < g->clause_count; i++) {
 		clause = t->program->clauses.at[g->first_clause + i];
-		for (j = 0; j < clause->probes.n; j++)
-			lower(&least, &clause->probes.at[j]->owner->stability[0]);
+		for (j = 0; clause->probes.n && j < clause->spec_count; j++)
+			lower_by_spec(&least, clause, &clause->specs[j]);
 	}
 	fprintf(t->out, "\nStability attributes for %s %.*s:\n", g->kind == RAY_TEXT_SCRIPT ? "script" : "description",
 		g->kind == RAY_TEXT_SCRIPT ? (int)strlen(g->argument) : (int)strcspn(g->argument, "{/;"), g->argument);
