@@ -139,6 +139,8 @@ static const struct ray_function *find_function(struct ray_check *c, struct ray_
 	const struct ray_function *f = e->function ? e->function : e->text ? ray_function_find(e->text) : NULL;
 	const struct ray_variable *v;
 
+	if (!f && e->text && c->is_prelude)
+		f = ray_function_find_any(e->text);
 	if (f)
 		return f;
 	if (!e->text)

@@ -11,13 +11,16 @@ const struct ray_function ray_functions[RAY_FN_COUNT_] = {
 #undef RAY_FUNCTION_ROW
 };
 
-const struct ray_function *ray_function_find(const char *name)
+const struct ray_function *ray_function_find_any(const char *name)
 {
-	if (!strncmp(name, "__", 2))
-		return NULL;
 	for (size_t i = 0; i < RAY_FN_COUNT_; i++) {
 		if (!strcmp(ray_functions[i].name, name))
 			return &ray_functions[i];
 	}
 	return NULL;
+}
+
+const struct ray_function *ray_function_find(const char *name)
+{
+	return strncmp(name, "__", 2) ? ray_function_find_any(name) : NULL;
 }

@@ -136,5 +136,6 @@ struct ray_function {
 
 extern const struct ray_function ray_functions[RAY_FN_COUNT_];
 const struct ray_function *ray_function_find(const char *name); /* NULL if there is none; never a hidden one */
+const struct ray_function *ray_function_find_any(const char *name); /* also those that only the prelude may call */
 
 #endif
