@@ -76,6 +76,12 @@ bool ray_check_pointers_fit(const struct ray_expr *l, const struct ray_expr *r, 
 bool ray_check_fits(const struct ray_type *l, const struct ray_expr *r);
 const struct ray_type *ray_check_promote(struct ray_check *c, const struct ray_expr *l, const struct ray_expr *r);
 const struct ray_type *ray_check_promote_one(struct ray_check *c, const struct ray_type *t);
+/* Values are computed as C does, in int at least; but what is kept or shown of (char)x + (char)y is a char in D. That type is
+ * in cast_type of the operator; keep() cuts the value to it. */
+const struct ray_type *ray_check_kept_type(const struct ray_expr *e);
+void ray_check_set_kept(struct ray_expr *e, const struct ray_type *t);
+const struct ray_type *ray_check_kept_of_two(struct ray_check *c, const struct ray_expr *l, const struct ray_expr *r);
+struct ray_expr *ray_check_keep(struct ray_check *c, struct ray_expr *e);
 /* The value as one of that type, with a CAST if it takes one. */
 struct ray_expr *ray_check_convert(struct ray_check *c, struct ray_expr *e, const struct ray_type *to);
 /* As messages name it. In the arena. */

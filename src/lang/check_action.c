@@ -228,5 +228,10 @@ static bool (*const handlers[RAY_FN_COUNT_])(struct ray_check *c, struct ray_sta
 
 bool ray_check_action(struct ray_check *c, struct ray_statement *s)
 {
+	for (size_t i = 0; i < s->arg_count; i++) {
+		s->args[i] = ray_check_keep(c, s->args[i]);
+		if (!s->args[i])
+			return false;
+	}
 	return !handlers[s->function->id] || handlers[s->function->id](c, s);
 }

@@ -110,7 +110,7 @@ static struct ray_expr *assign_plain(struct ray_check *c, struct ray_expr *e)
 	if (!e->b)
 		return NULL;
 	is_translated = e->b->kind == RAY_EXPR_XLATE && !ray_type_is_pointer(e->b->cast_type);
-	right = is_translated ? e->b->cast_type : e->b->type;
+	right = is_translated ? e->b->cast_type : ray_check_kept_type(e->b);
 	if (is_variable(e->a) && (!e->a->type || ray_check_is_virgin(e->a->variable))) {
 		e->a->type = right;
 		e->a->variable->type = right;

@@ -27,6 +27,8 @@ struct ray_expr *ray_check_dereference(struct ray_check *c, struct ray_expr *e, 
 		e->a->cast_type = ray_type_resolve(e->a->cast_type)->target;
 		return e->a;
 	}
+	if (e->a->kind == RAY_EXPR_CAST && e->a->op == RAY_OP_STRINGOF && e->a->a->kind == RAY_EXPR_BINARY)
+		e->a = e->a->a; /* a character of a string needs no string of what follows it */
 	r = ray_type_resolve(e->a->type);
 	if (r->kind == RAY_TYPE_STRING)
 		to = ray_type_basic(c->types, RAY_BASIC_CHAR);

@@ -166,7 +166,7 @@ static bool fix_keys(struct ray_check *c, const struct ray_where *where, const c
 				       ray_check_type_of(c, keys[i]), kind, i + 1);
 			return false;
 		}
-		fixed[i] = keys[i]->type;
+		fixed[i] = ray_check_kept_type(keys[i]);
 	}
 	*types = fixed;
 	return true;

@@ -63,10 +63,11 @@ struct ray_expr *ray_check_unary(struct ray_check *c, struct ray_expr *e, enum r
 	if (!ray_check_is_integer(e->a))
 		return ray_check_fail(c, &e->where, "D_OP_ARITH", "operator %s requires an operand of arithmetic type",
 				      op);
-	e->a = ray_check_convert(c, e->a, ray_check_promote_one(c, e->a->type));
+	e->type = ray_check_promote_one(c, e->a->type);
+	ray_check_set_kept(e, ray_check_kept_type(e->a));
+	e->a = ray_check_convert(c, e->a, e->type);
 	if (!e->a)
 		return NULL;
-	e->type = e->a->type;
 	return e->op == RAY_OP_PLUS ? e->a : ray_check_fold(c, e);
 }
 
@@ -86,6 +87,7 @@ static struct ray_expr *check_arithmetic(struct ray_check *c, struct ray_expr *e
 				      "operator %s requires operands of %s type", ray_op_text(e->op),
 				      is_arithmetic ? "arithmetic" : "integral");
 	e->type = ray_check_promote(c, e->a, e->b);
+	ray_check_set_kept(e, ray_check_kept_of_two(c, e->a, e->b));
 	return convert_both(c, e, e->type) ? ray_check_fold(c, e) : NULL;
 }
 
@@ -95,6 +97,7 @@ static struct ray_expr *check_shift(struct ray_check *c, struct ray_expr *e)
 		return ray_check_fail(c, &e->where, "D_OP_INT", "operator %s requires operands of integral type",
 				      ray_op_text(e->op));
 	e->type = ray_check_promote_one(c, e->a->type);
+	ray_check_set_kept(e, ray_check_kept_type(e->a));
 	e->a = ray_check_convert(c, e->a, e->type);
 	return e->a ? ray_check_fold(c, e) : NULL;
 }
@@ -226,7 +229,10 @@ static struct ray_expr *check_additive(struct ray_check *c, struct ray_expr *e)
 	e->b = scale(c, e->b, e->a->type);
 	e->is_alloca = e->a->is_alloca;
 	e->is_unassignable = e->a->is_unassignable;
-	return e->b && e->type ? e : NULL;
+	if (!e->b || !e->type)
+		return NULL;
+	/* The rest of a string is a string. */
+	return ray_check_is_string(e->a) ? ray_check_convert(c, e, e->a->type) : e;
 }
 
 /* enum == TAG finds the tag in the enum, whatever the name means elsewhere. */

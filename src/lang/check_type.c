@@ -203,6 +203,33 @@ const struct ray_type *ray_check_promote(struct ray_check *c, const struct ray_e
 	return x_rank >= y_rank ? x : y;
 }
 
+const struct ray_type *ray_check_kept_type(const struct ray_expr *e)
+{
+	bool is_operator = e->kind == RAY_EXPR_BINARY || e->kind == RAY_EXPR_UNARY;
+
+	return is_operator && e->cast_type ? e->cast_type : e->type;
+}
+
+void ray_check_set_kept(struct ray_expr *e, const struct ray_type *t)
+{
+	e->cast_type = ray_type_size(t) < ray_type_size(e->type) ? t : NULL;
+}
+
+const struct ray_type *ray_check_kept_of_two(struct ray_check *c, const struct ray_expr *l, const struct ray_expr *r)
+{
+	const struct ray_type *x = ray_check_kept_type(l), *y = ray_check_kept_type(r), *number;
+
+	number = ray_type_basic(c->types, RAY_BASIC_INT);
+	x = ray_type_resolve(x)->kind == RAY_TYPE_ENUM ? number : x;
+	y = ray_type_resolve(y)->kind == RAY_TYPE_ENUM ? number : y;
+	return ray_type_size(x) * 2 + !ray_type_is_signed(x) >= ray_type_size(y) * 2 + !ray_type_is_signed(y) ? x : y;
+}
+
+struct ray_expr *ray_check_keep(struct ray_check *c, struct ray_expr *e)
+{
+	return ray_check_convert(c, e, ray_check_kept_type(e));
+}
+
 /* Whether a register that holds a value of type `from` holds the same as one of type `to`. */
 static bool same_in_register(const struct ray_type *from, const struct ray_type *to)
 {
