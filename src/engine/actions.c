@@ -34,8 +34,9 @@ static void complain(struct call *k, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	ray_consumer_note(k->c, "error in dt_clause_%u for probe ID %u (%s:%s:%s:%s): %s", k->record->clause, p->id,
-			  p->provider, p->module, p->function, p->name, text);
+	ray_consumer_note(k->c, "error in dt_clause_%u for probe ID %u (%s:%s:%s:%s): %s",
+			  ray_clause_number(k->c->t->program, k->record->clause, p), p->id, p->provider, p->module,
+			  p->function, p->name, text);
 }
 
 /* ---- printing ---- */

@@ -212,8 +212,9 @@ static struct ray_error *consume_error(struct ray_consumer *c, const struct ray_
 	default:
 		break;
 	}
-	ray_consumer_note(c, "error in dt_clause_%u for probe ID %u (%s:%s:%s:%s): %s%s at BPF pc %u", r->clause, p->id,
-			  p->provider, p->module, p->function, p->name, fault_text(e->fault), value, e->pc);
+	ray_consumer_note(c, "error in dt_clause_%u for probe ID %u (%s:%s:%s:%s): %s%s at BPF pc %u",
+			  ray_clause_number(c->t->program, r->clause, p), p->id, p->provider, p->module, p->function,
+			  p->name, fault_text(e->fault), value, e->pc);
 	return NULL;
 }
 

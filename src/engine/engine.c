@@ -34,7 +34,8 @@ static struct ray_error *generate_clauses(struct ray_trace *t)
 		return &ray_enomem;
 	for (i = 0; i < t->program->clauses.n; i++) {
 		clause = t->program->clauses.at[i];
-		t->clause_code[i].name = ray_arena_printf(t->arena, "dt_clause_%u", clause->index);
+		t->clause_code[i].name =
+			ray_arena_printf(t->arena, "dt_clause_%u", ray_clause_number(t->program, clause->index, NULL));
 		err = ray_gen_clause(t, clause, &t->clause_code[i]);
 		if (err)
 			return err;

@@ -76,6 +76,9 @@ struct ray_trace {
 
 /* engine.c: ray_trace_fd() becomes readable when fd does. */
 RAY_MUST_USE struct ray_error *ray_trace_watch(struct ray_trace *t, int fd);
+/* clause_number.c: N of dt_clause_N. probe tells which of its descriptions is meant; NULL: the first. */
+uint32_t ray_clause_number(const struct ray_program *program, uint32_t index, const struct ray_probe *probe);
+
 /* gen.c. c->name is set; emits a function (ctx in R1, slot pointer in R2) -> 0. */
 RAY_MUST_USE struct ray_error *ray_gen_clause(struct ray_trace *t, const struct ray_clause *clause, struct ray_piece *c);
 /* enter.c: whether some probe of the clause tells of another thread than the one that runs. */

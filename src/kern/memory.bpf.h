@@ -200,6 +200,14 @@ static long ray_move_step(__u64 i, struct ray_move_loop *c)
 	return 0;
 }
 
+/* Apart, since the verifier of 6.1 goes on with what two checks of one register say against each other. */
+RAY_RUNTIME __u64 ray_can_read(__u64 slot, __u64 address, __u64 size)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+
+	return s && ray_is_readable(s, ray_offset(address), size);
+}
+
 RAY_RUNTIME __u64 ray_bcopy(__u64 slot, __u64 from, __u64 to, __u64 size)
 {
 	struct ray_move_loop c = {
@@ -217,8 +225,7 @@ RAY_RUNTIME __u64 ray_bcopy(__u64 slot, __u64 from, __u64 to, __u64 size)
 		ray_fault_set(c.s, RAY_FAULT_BADSIZE, size);
 		return 0;
 	}
-	if (ray_is_scratch(from) && ray_is_readable(c.s, ray_offset(from), 1) &&
-	    !ray_is_readable(c.s, ray_offset(from), size)) {
+	if (ray_is_scratch(from) && ray_can_read(slot, from, 1) && !ray_can_read(slot, from, size)) {
 		ray_fault_set(c.s, RAY_FAULT_BADSIZE, size);
 		return 0;
 	}
