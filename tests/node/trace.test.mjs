@@ -31,6 +31,24 @@ async function until(pattern, args) {
 	return { code, signal, stdout, stderr };
 }
 
+/** Waits until the child has printed something that matches. Fails when it ends before, or after a minute. */
+function prints(child, pattern) {
+	return new Promise((resolve, reject) => {
+		child.text ??= '';
+		const guard = setTimeout(() => child.kill('SIGKILL'), 60_000);
+		const look = (data) => {
+			child.text += data;
+			if (!pattern.test(child.text)) return;
+			clearTimeout(guard);
+			child.stdout.off('data', look);
+			resolve();
+		};
+		child.stdout.on('data', look);
+		child.once('close', () => reject(new Error(`it ended before it printed ${pattern}: ${child.text}`)));
+		look('');
+	});
+}
+
 test('the first program', needsRoot, async () => {
 	const { code, stdout, stderr } = await trace('-n', 'BEGIN { printf("hello %d %s", 42, "world"); exit(3); }');
 	assert.equal(code, 3);
@@ -147,15 +165,12 @@ test('static probes', needsRoot, async (t) => {
 	await t.test('by wildcard, in a process that starts later', async () => {
 		const late = spawn(binary, ['trace', '-qZn', 'app*:::request-start { printf("%d %d\\n", pid, arg0); } BEGIN { printf("on\\n"); }'], { stdio: ['ignore', 'pipe', 'inherit'] });
 		t.after(() => late.kill('SIGKILL'));
-		let text = '';
-		late.stdout.on('data', (data) => (text += data));
-		while (!text.includes('on\n')) await once(late.stdout, 'data');
-		const second = spawn(program, ['200'], { stdio: 'ignore' });
-		const guard = setTimeout(() => late.kill('SIGKILL'), 20_000);
-		while (!text.includes(`\n${second.pid} `)) await once(late.stdout, 'data');
-		clearTimeout(guard);
+		await prints(late, /on\n/);
+		const second = spawn(program, ['500'], { stdio: 'ignore' });
+		t.after(() => second.kill('SIGKILL'));
+		await prints(late, new RegExp(`\\n${second.pid} `));
 		late.kill('SIGINT');
-		second.kill('SIGKILL');
+		await once(late, 'close');
 	});
 });
 
