@@ -175,6 +175,13 @@ void ray_field_value(const struct ray_field *f, const void *bytes, const char *n
 	}
 }
 
+/* Memory of alloca() is nowhere: its address is shown as a distance, from 8 on, as DTrace does. */
+static void show_scratch(const struct ray_plan *plan, struct ray_value *v)
+{
+	if (v->kind == RAY_VALUE_INTEGER && v->is_pointer && (v->integer & RAY_SCRATCH_MASK) == RAY_SCRATCH)
+		v->integer = (uint32_t)v->integer - plan->scratch_at + 8;
+}
+
 static bool grow(struct ray_consumer *c, size_t count)
 {
 	while (c->values.n < count)
@@ -220,6 +227,7 @@ bool ray_values_read(struct ray_consumer *c, size_t first, const struct ray_fiel
 			ray_field_name(c, f, at, text);
 		ray_field_value(f, at, ray_field_is_named(f) ? ray_text_get(text) : NULL, text->length,
 				&c->values.at[first + i]);
+		show_scratch(c->t->plan, &c->values.at[first + i]);
 	}
 	return true;
 }
