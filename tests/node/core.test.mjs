@@ -101,6 +101,7 @@ for (const node of nodes) {
 			assert.ok(jsonLines(result.stdout)[0].args.includes(target.file));
 			assert.equal(summary.slow, args.includes('--max-memory'));
 			assert.equal(summary.missed_threads, 0);
+			fs.rmSync(file);
 		}
 		target.child.stdin.write('?\n');
 		await until(() => target.stdout().includes('ticks'), 'it does not answer');
