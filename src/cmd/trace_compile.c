@@ -76,6 +76,24 @@ static struct ray_error *apply_pragmas(struct ray_trace_call *t, size_t first)
 	return NULL;
 }
 
+/* Only who asks for it with -x tregs is told that a tuple is too long. */
+static struct ray_error *check_tuples(const struct ray_trace_call *t)
+{
+	static const enum ray_scope scopes[] = { RAY_SCOPE_GLOBAL, RAY_SCOPE_THREAD };
+	size_t most = 0;
+
+	for (size_t i = 0; i < t->program->aggregations.n; i++)
+		if (t->program->aggregations.at[i]->key_count > most)
+			most = t->program->aggregations.at[i]->key_count;
+	for (size_t s = 0; s < RAY_COUNT(scopes); s++)
+		for (size_t i = 0; i < t->program->variables[scopes[s]].n; i++)
+			if (t->program->variables[scopes[s]].at[i]->key_count > most)
+				most = t->program->variables[scopes[s]].at[i]->key_count;
+	if (t->options.tregs && most > (size_t)t->options.tregs)
+		return ray_error_new(RAY_FAILED, "Insufficient tuple registers to generate code");
+	return NULL;
+}
+
 static void options_of(const struct ray_trace_call *t, struct ray_lang_options *ret)
 {
 	const struct ray_trace_options *o = &t->options;
@@ -138,6 +156,8 @@ static struct ray_error *compile_one(struct ray_trace_call *t, struct ray_trace_
 	options_of(t, &options);
 	if (!err)
 		err = ray_program_check(t->program, t->catalogue, &options, &t->macros, d);
+	if (!err)
+		err = check_tuples(t);
 	g->clause_count = t->program->clauses.n - g->first_clause;
 	return err ? explain(t, g, err, d) : NULL;
 }

@@ -53,6 +53,17 @@ static void merge_groups(struct ray_agg *a)
 	}
 }
 
+/* A map may hold the keys of several aggregations. */
+static bool is_own(const struct ray_agg *a, const uint8_t *key)
+{
+	uint64_t id;
+
+	if (!a->plan->is_shared)
+		return true;
+	memcpy(&id, key, sizeof(id));
+	return id == a->plan->aggregation->id;
+}
+
 struct batch {
 	uint8_t *keys, *values;
 	size_t value_size; /* of all CPUs */
@@ -74,7 +85,8 @@ static struct ray_error *read_batches(struct ray_consumer *c, struct ray_agg *a,
 					       a->plan->aggregation->name);
 		is_first = false;
 		for (uint32_t i = 0; i < count; i++)
-			if (!take_value(c, a, b->keys + (size_t)i * a->plan->key.size, b->values + i * b->value_size,
+			if (is_own(a, b->keys + (size_t)i * a->plan->key.size) &&
+			    !take_value(c, a, b->keys + (size_t)i * a->plan->key.size, b->values + i * b->value_size,
 					b->cpus))
 				return &ray_enomem;
 	} while (!failed);

@@ -39,7 +39,9 @@ static void build_key(struct ray_gen *g, const struct ray_agg_plan *a, const str
 		ray_gen_field_evaluate(g, &key->fields[i], s->keys[i], d + i);
 	for (size_t i = 0; i < key->field_count; i++)
 		ray_gen_field_store(g, &key->fields[i], s->keys[i], d + i, g->plan->key_at + key->fields[i].offset);
-	if (!key->field_count)
+	if (a->is_shared)
+		ray_gen_emit(g, RAY_STORE_IMM(BPF_DW, SLOT, g->plan->key_at, a->aggregation->id));
+	else if (!key->field_count)
 		ray_gen_emit(g, RAY_STORE_IMM(BPF_W, SLOT, g->plan->key_at, 0));
 	g->temps = 0;
 }

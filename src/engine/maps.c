@@ -275,20 +275,36 @@ static struct ray_error *create_names(struct ray_trace *t)
 
 /* ---- the program's own ---- */
 
+/* What one key counts for. A string counts as long as it may be, however short its room could be made. */
+static uint64_t key_cost(const struct ray_trace *t, const struct ray_agg_plan *agg)
+{
+	uint64_t size = agg->value_size;
+
+	for (size_t i = 0; i < agg->key.field_count; i++) {
+		const struct ray_field *f = &agg->key.fields[i];
+
+		size += f->kind == RAY_VALUE_STRING ? t->options.strsize + 1 : f->size;
+	}
+	return size;
+}
+
 static struct ray_error *create_aggregation(struct ray_trace *t, const struct ray_agg_plan *agg)
 {
-	uint64_t entries = t->options.aggsize / (agg->key.size + agg->value_size);
+	uint64_t entries = t->options.aggsize / key_cost(t, agg);
+	int *fd = &t->own_maps[agg->map - RAY_MAP_OWN];
 
+	if (*fd >= 0)
+		return NULL; /* another one's, too */
 	if (t->options.aggsize >= AGG_SIZE_DEFAULT && entries < AGG_KEYS_MIN)
 		entries = AGG_KEYS_MIN;
 	if (!entries)
 		return too_small();
-	if (!agg->key.field_count)
+	if (!agg->key.field_count && !agg->is_shared)
 		entries = 1;
 	if (entries > UINT32_MAX / 2)
 		entries = UINT32_MAX / 2;
 	return create(BPF_MAP_TYPE_PERCPU_HASH, "aggregation", agg->key.size, agg->value_size, (uint32_t)entries,
-		      BPF_F_NO_PREALLOC, &t->own_maps[agg->map - RAY_MAP_OWN]);
+		      BPF_F_NO_PREALLOC, fd);
 }
 
 /* What one element of the class counts for, as in DTrace: its value, and a tuple with what tells variables apart. */

@@ -53,6 +53,7 @@ struct ray_agg_plan {
 			   low, high), 127 quantize, ... */
 	uint32_t value_size; /* 8 + 8 * words; the first word of min and max is 1 once the other holds a value (who clears one writes zeros), 0 elsewhere */
 	uint32_t map; /* number for RAY_REF_MAP */
+	bool is_shared; /* with others: the key begins with 8 bytes that are the aggregation's id */
 };
 
 /* self-> variables and associative arrays whose keys and values have the same sizes share one hash map. */

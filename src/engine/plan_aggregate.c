@@ -3,6 +3,9 @@
  * All uses of an aggregation share one key: each part is as wide as its widest use. */
 #include "engine/plan_walk.h"
 
+/* The kernel lets a program use 64 maps; with more aggregations than this they share. */
+enum { MAPS_MAX = 32 };
+
 static uint32_t words_of(const struct ray_aggregation *a)
 {
 	const int64_t *p = a->parameters;
@@ -61,6 +64,15 @@ static void merge_uses(struct ray_plan *plan, const struct ray_aggregation *a, s
 	}
 }
 
+/* The map of another one with keys and values of the same sizes, or a new one. */
+static uint32_t shared_map(struct ray_plan *plan, const struct ray_agg_plan *a)
+{
+	for (const struct ray_agg_plan *other = plan->aggregations; other < a; other++)
+		if (other->is_shared && other->key.size == a->key.size && other->value_size == a->value_size)
+			return other->map;
+	return RAY_MAP_OWN + plan->map_count++;
+}
+
 static struct ray_error *plan_aggregation(struct ray_plan *plan, const struct ray_aggregation *a,
 					  struct ray_agg_plan *ret)
 {
@@ -73,6 +85,8 @@ static struct ray_error *plan_aggregation(struct ray_plan *plan, const struct ra
 	ret->key.fields = fields;
 	ret->key.field_count = a->key_count;
 	merge_uses(plan, a, fields);
+	ret->is_shared = plan->program->aggregations.n > MAPS_MAX;
+	ret->key.size = ret->is_shared ? 8 : 0;
 	for (size_t i = 0; i < a->key_count; i++) {
 		fields[i].offset = ret->key.size;
 		ret->key.size += ray_round8(fields[i].size);
@@ -83,7 +97,7 @@ static struct ray_error *plan_aggregation(struct ray_plan *plan, const struct ra
 		ret->words = ret->value_size = 0;
 		return NULL;
 	}
-	ret->map = RAY_MAP_OWN + plan->map_count++;
+	ret->map = ret->is_shared ? shared_map(plan, ret) : RAY_MAP_OWN + plan->map_count++;
 	ray_grow(&plan->key_size, ret->key.size);
 	ray_grow(&plan->zeros_size, ret->value_size);
 	return NULL;
