@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * What is shown is chosen by -x disasm, as in DTrace: 1 clauses as generated, 2 programs before linking, 4 and 8 programs with all they
- * call. Nothing is loaded for it: maps have no numbers yet. */
+ * call; without it, 1 and 2. Nothing is loaded for it: maps have no numbers yet. */
 #include <string.h>
 
 #include "engine/disasm.h"
@@ -327,7 +327,7 @@ static void print_entry(FILE *out, const struct ray_entry *e)
 
 void ray_trace_print_code(struct ray_trace *t, FILE *out)
 {
-	int show = t->options.disasm ? t->options.disasm : SHOW_CLAUSES;
+	int show = t->options.disasm ? t->options.disasm : SHOW_CLAUSES | SHOW_PROGRAMS;
 
 	for (size_t i = 0; show & SHOW_CLAUSES && i < t->program->clauses.n; i++)
 		print_clause(out, t, t->program->clauses.at[i]);
