@@ -52,8 +52,8 @@ void ray_gen_dynamic_find(struct ray_gen *g, const struct ray_place *p)
 	look_up(g, p);
 }
 
-/* A new element from what the slot holds at offset; goes to failed, with the drop counted, if there is no room. */
-static void insert(struct ray_gen *g, const struct ray_place *p, uint32_t offset, uint32_t failed)
+/* A new element from what the slot holds at offset. Without room for it the clause ends, and the drop is counted: what follows relies on it. */
+static void insert(struct ray_gen *g, const struct ray_place *p, uint32_t offset)
 {
 	uint32_t fine = ray_piece_label(g->c);
 
@@ -63,7 +63,7 @@ static void insert(struct ray_gen *g, const struct ray_place *p, uint32_t offset
 	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_map_update_elem));
 	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JEQ, R0, 0), fine);
 	ray_gen_count(g, offsetof(struct ray_state, dynvar_drops));
-	ray_piece_jump(g->c, RAY_JUMP_ALWAYS, failed);
+	ray_piece_jump(g->c, RAY_JUMP_ALWAYS, g->out);
 	ray_piece_place(g->c, fine);
 }
 
@@ -73,7 +73,7 @@ void ray_gen_dynamic_make(struct ray_gen *g, const struct ray_place *p)
 
 	ray_gen_dynamic_find(g, p);
 	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JNE, R0, 0), there);
-	insert(g, p, g->plan->zeros_at, g->out);
+	insert(g, p, g->plan->zeros_at);
 	look_up(g, p);
 	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JEQ, R0, 0), g->out);
 	ray_piece_place(g->c, there);
@@ -89,7 +89,7 @@ static void update_number(struct ray_gen *g, const struct ray_place *p, unsigned
 	ray_piece_jump(g->c, RAY_JUMP_ALWAYS, end);
 	ray_piece_place(g->c, absent);
 	ray_gen_slot_store(g, BPF_DW, g->plan->value_at, ray_gen_get(g, d, R1));
-	insert(g, p, g->plan->value_at, end);
+	insert(g, p, g->plan->value_at);
 }
 
 /* The value is in the value buffer already. */
@@ -104,7 +104,7 @@ static void update_data(struct ray_gen *g, const struct ray_place *p, uint32_t e
 	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_probe_read_kernel));
 	ray_piece_jump(g->c, RAY_JUMP_ALWAYS, end);
 	ray_piece_place(g->c, absent);
-	insert(g, p, g->plan->value_at, end);
+	insert(g, p, g->plan->value_at);
 }
 
 /* The data whose address is at position d, into the value buffer; a NULL is left to be deleted. */
