@@ -102,6 +102,7 @@ RAY_MUST_USE struct ray_error *ray_link_constant(struct ray_trace *t, uint32_t n
 /* load.c: links and loads one entry. */
 RAY_MUST_USE struct ray_error *ray_entry_load(struct ray_trace *t, struct ray_entry *e);
 RAY_MUST_USE struct ray_error *ray_trace_object(struct ray_trace *t, const struct ray_object **ret); /* read once */
+RAY_MUST_USE struct ray_error *ray_load_denied(const char *what); /* with the remedy */
 void ray_load_close(struct ray_trace *t); /* what loading kept: object and types */
 /* attach.c: all of them, but BEGIN, END and ERROR. */
 RAY_MUST_USE struct ray_error *ray_entries_attach(struct ray_trace *t);

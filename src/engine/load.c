@@ -36,7 +36,7 @@ void ray_load_close(struct ray_trace *t)
 	t->btf = 0;
 }
 
-static struct ray_error *denied(const char *what)
+struct ray_error *ray_load_denied(const char *what)
 {
 	return ray_error_remedy(ray_error_new(RAY_DENIED, "%s: Operation not permitted", what),
 				"run as root, or with the capabilities CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE:\n"
@@ -51,7 +51,7 @@ static struct ray_error *load_types(struct ray_trace *t)
 		return NULL;
 	fd = bpf_btf_load(t->object->btf, t->object->btf_size, NULL);
 	if (fd < 0 && (errno == EPERM || errno == EACCES))
-		return denied("cannot load BPF programs");
+		return ray_load_denied("cannot load BPF programs");
 	if (fd < 0)
 		return ray_error_errno(RAY_FAILED, errno, "the kernel does not take the types of the BPF runtime");
 	t->btf = fd;
@@ -133,7 +133,7 @@ static struct ray_error *refused(struct ray_trace *t, struct ray_entry *e, const
 	ray_auto_memory char *path = NULL;
 
 	if (errnum == EPERM)
-		return denied("cannot load BPF programs");
+		return ray_load_denied("cannot load BPF programs");
 	if (!log)
 		return &ray_enomem;
 	e->fd = load_once(t, e, l, log, size);

@@ -39,9 +39,7 @@ static struct ray_error *create(enum bpf_map_type type, const char *name, uint32
 		return NULL;
 	}
 	if (errno == EPERM || errno == EACCES)
-		return ray_error_remedy(
-			ray_error_new(RAY_DENIED, "cannot create BPF maps: Operation not permitted"),
-			"run as root, or with the capabilities CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE");
+		return ray_load_denied("cannot create BPF maps");
 	return ray_error_errno(RAY_FAILED, errno, "cannot create the BPF map %s (%u elements of %u + %u bytes)", name,
 			       entries, key_size, value_size);
 }
