@@ -189,7 +189,8 @@ static bool finish_body(struct ray_parser *p, struct body *b, struct ray_type *t
 
 	if (!members)
 		return ray_lex_no_memory(&p->lex);
-	memcpy(members, b->members.at, b->members.n * sizeof(*members));
+	if (b->members.n) /* bit-fields without a name are none */
+		memcpy(members, b->members.at, b->members.n * sizeof(*members));
 	type->members = members;
 	type->count = b->members.n;
 	type->align = b->align ? b->align : 1;

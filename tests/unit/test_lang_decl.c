@@ -172,6 +172,7 @@ static void bad_structs_and_enums_are_refused(void **state)
 		{ "struct s { int a : 33; };", "error: [D_DECL_BFSIZE] bit-field too big for type: a" },
 		{ "struct s { int a : 0; };",
 		  "error: [D_DECL_BFCONST] positive integral constant expression expected as bit-field size" },
+		{ "struct s { int : 0; } x;", "error: [D_DECL_INCOMPLETE] incomplete struct/union/enum struct s: x" },
 		{ "struct s { float : 3; };", "error: [D_DECL_BFTYPE] invalid type for bit-field: (anon)" },
 		{ "struct s { int a; }; struct s { int b; };", "error: [D_DECL_TYPERED] type redeclared: struct s" },
 		{ "struct s { static int a; };", "error: [D_SYNTAX] syntax error near \"static\"" },
