@@ -12,6 +12,7 @@
 
 #include "engine/internal.h"
 #include "engine/link.h"
+#include "engine/maps.h"
 
 enum {
 	AGG_KEYS_MIN = 131072, /* keys of an aggregation that fit whatever their size, with the default aggsize */
@@ -44,12 +45,12 @@ static struct ray_error *create(enum bpf_map_type type, const char *name, uint32
 			       entries, key_size, value_size);
 }
 
-static struct ray_error *create_array(const char *name, uint32_t value_size, uint32_t entries, int *ret)
+struct ray_error *ray_map_array_create(const char *name, uint32_t value_size, uint32_t entries, int *ret)
 {
 	return create(BPF_MAP_TYPE_ARRAY, name, 4, value_size, entries, BPF_F_MMAPABLE, ret);
 }
 
-static struct ray_error *map_array(int fd, size_t size, void **ret)
+struct ray_error *ray_map_array_open(int fd, size_t size, void **ret)
 {
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
@@ -69,9 +70,9 @@ static struct ray_error *create_slots(struct ray_trace *t)
 	void *slots;
 
 	ray_slot_shape(plan, &shape);
-	err = create_array("slots", shape.value_size, t->slot_count, &t->maps[RAY_LINK_SLOTS]);
+	err = ray_map_array_create("slots", shape.value_size, t->slot_count, &t->maps[RAY_LINK_SLOTS]);
 	if (!err)
-		err = map_array(t->maps[RAY_LINK_SLOTS], (size_t)shape.value_size * t->slot_count, &slots);
+		err = ray_map_array_open(t->maps[RAY_LINK_SLOTS], (size_t)shape.value_size * t->slot_count, &slots);
 	if (err)
 		return err;
 	for (uint32_t i = 0; i < t->slot_count; i++) {
@@ -97,11 +98,11 @@ static uint64_t wall_offset(void)
 
 static struct ray_error *create_state(struct ray_trace *t)
 {
-	struct ray_error *err = create_array("state", sizeof(struct ray_state), 1, &t->maps[RAY_LINK_STATE]);
+	struct ray_error *err = ray_map_array_create("state", sizeof(struct ray_state), 1, &t->maps[RAY_LINK_STATE]);
 	void *state;
 
 	if (!err)
-		err = map_array(t->maps[RAY_LINK_STATE], sizeof(struct ray_state), &state);
+		err = ray_map_array_open(t->maps[RAY_LINK_STATE], sizeof(struct ray_state), &state);
 	if (!err) {
 		t->state = state;
 		t->state->own_tgid = (uint32_t)getpid();
@@ -158,116 +159,14 @@ static struct ray_error *create_points(struct ray_trace *t)
 	struct ray_error *err;
 	void *points;
 
-	err = create_array("points", sizeof(struct ray_point), count, &t->maps[RAY_LINK_POINTS]);
+	err = ray_map_array_create("points", sizeof(struct ray_point), count, &t->maps[RAY_LINK_POINTS]);
 	if (!err)
-		err = map_array(t->maps[RAY_LINK_POINTS], sizeof(struct ray_point) * count, &points);
+		err = ray_map_array_open(t->maps[RAY_LINK_POINTS], sizeof(struct ray_point) * count, &points);
 	if (err)
 		return err;
 	if (t->points.n)
 		memcpy(points, t->points.at, t->points.n * sizeof(struct ray_point));
 	munmap(points, sizeof(struct ray_point) * count);
-	return NULL;
-}
-
-/* ---- names of probes ---- */
-
-struct names {
-	struct ray_name_offsets *probes;
-	char *strings;
-};
-
-static void part_store(struct ray_trace *t, struct names *n, const struct ray_probe *probe, int part, const char *text)
-{
-	size_t size = strlen(text) + 1;
-
-	/* Byte 0 of the strings is an empty one: what is missing is empty. */
-	n->probes[probe->id].at[part] = t->strings_used;
-	memcpy(n->strings + t->strings_used, text, size);
-	t->strings_used += (uint32_t)size;
-}
-
-static uint64_t names_size(const struct ray_probe *p)
-{
-	return strlen(p->provider) + strlen(p->module) + strlen(p->function) + strlen(p->name) + 4;
-}
-
-static void name_store(struct ray_trace *t, struct names *n, const struct ray_probe *probe)
-{
-	const char *parts[4] = { probe->provider, probe->module, probe->function, probe->name };
-
-	if (probe->id >= t->probes_size || names_size(probe) > t->strings_size - t->strings_used ||
-	    n->probes[probe->id].at[0])
-		return;
-	for (int i = 0; i < 4; i++)
-		part_store(t, n, probe, i, parts[i]);
-}
-
-static struct ray_error *map_names(struct ray_trace *t, struct names *n)
-{
-	struct ray_error *err;
-	void *probes, *strings;
-
-	err = map_array(t->maps[RAY_LINK_PROBES], sizeof(struct ray_name_offsets) * t->probes_size, &probes);
-	if (err)
-		return err;
-	err = map_array(t->maps[RAY_LINK_STRINGS], t->strings_size, &strings);
-	if (err) {
-		munmap(probes, sizeof(struct ray_name_offsets) * t->probes_size);
-		return err;
-	}
-	n->probes = probes;
-	n->strings = strings;
-	return NULL;
-}
-
-static void unmap_names(struct ray_trace *t, struct names *n)
-{
-	munmap(n->probes, sizeof(struct ray_name_offsets) * t->probes_size);
-	munmap(n->strings, t->strings_size);
-}
-
-struct ray_error *ray_maps_name_probe(struct ray_trace *t, const struct ray_probe *probe)
-{
-	struct ray_error *err;
-	struct names n;
-
-	if (t->maps[RAY_LINK_PROBES] < 0 || t->maps[RAY_LINK_STRINGS] < 0)
-		return NULL;
-	err = map_names(t, &n);
-	if (err)
-		return err;
-	name_store(t, &n, probe);
-	if (probe->id >= t->probes_size || !n.probes[probe->id].at[0])
-		err = ray_error_new(RAY_FAILED, "no room for the names of more probes");
-	unmap_names(t, &n);
-	return err;
-}
-
-static struct ray_error *create_names(struct ray_trace *t)
-{
-	uint32_t limit = ray_catalogue_id_limit(t->catalogue);
-	uint64_t size = 1 + STRINGS_SPARE;
-	const struct ray_probe *probe;
-	struct ray_error *err;
-	struct names n;
-
-	for (uint32_t id = 1; id < limit; id++)
-		if ((probe = ray_catalogue_probe(t->catalogue, id)) != NULL)
-			size += names_size(probe);
-	t->probes_size = limit + NAMES_SPARE;
-	t->strings_size = (uint32_t)size;
-	t->strings_used = 1;
-	err = create_array("probes", sizeof(struct ray_name_offsets), t->probes_size, &t->maps[RAY_LINK_PROBES]);
-	if (!err)
-		err = create_array("strings", t->strings_size, 1, &t->maps[RAY_LINK_STRINGS]);
-	if (!err)
-		err = map_names(t, &n);
-	if (err)
-		return err;
-	for (uint32_t id = 1; id < limit; id++)
-		if ((probe = ray_catalogue_probe(t->catalogue, id)) != NULL)
-			name_store(t, &n, probe);
-	unmap_names(t, &n);
 	return NULL;
 }
 
@@ -355,7 +254,8 @@ static struct ray_error *create_own(struct ray_trace *t)
 	for (uint32_t i = 0; i < plan->map_count; i++)
 		t->own_maps[i] = -1;
 	if (plan->globals_size)
-		err = create_array("globals", plan->globals_size, 1, &t->own_maps[plan->globals_map - RAY_MAP_OWN]);
+		err = ray_map_array_create("globals", plan->globals_size, 1,
+					   &t->own_maps[plan->globals_map - RAY_MAP_OWN]);
 	for (size_t i = 0; i < t->program->aggregations.n && !err; i++)
 		if (plan->aggregations[i].value_size)
 			err = create_aggregation(t, &plan->aggregations[i]);
@@ -399,7 +299,7 @@ struct ray_error *ray_maps_create(struct ray_trace *t)
 	if (!err && used[RAY_LINK_POINTS])
 		err = create_points(t);
 	if (!err && used[RAY_LINK_PROBES])
-		err = create_names(t);
+		err = ray_maps_create_names(t);
 	if (!err)
 		err = create_own(t);
 	return err;
