@@ -5,6 +5,8 @@
  * sent once, at the end; a fault or a predicate that is false leaves before. */
 #include "engine/gen.h"
 
+enum { ISLANDS_APART = 20000 };
+
 static void gen_statement(struct ray_gen *g, const struct ray_statement *s, const struct ray_step *step)
 {
 	switch (s->kind) {
@@ -23,10 +25,36 @@ static void gen_statement(struct ray_gen *g, const struct ray_statement *s, cons
 	g->temps = 0;
 }
 
+/* Where faults, and whatever ends the clause early, lead to. */
+static void gen_end(struct ray_gen *g)
+{
+	ray_piece_place(g->c, g->out);
+	ray_gen_emit(g, RAY_MOV_IMM(R0, 0));
+	ray_gen_emit(g, RAY_EXIT_INSN);
+	ray_gen_faults_emit(g);
+}
+
+/* Jumps reach 32767 instructions far: a long clause has more than one end. */
+static void gen_island(struct ray_gen *g, size_t *last)
+{
+	uint32_t over;
+
+	if (g->c->insns.n - *last < ISLANDS_APART)
+		return;
+	over = ray_piece_label(g->c);
+	/* Always taken, but the verifier must see a way to the end even if nothing leads there. */
+	ray_gen_emit(g, RAY_MOV_IMM(R0, 0));
+	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JEQ, R0, 0), over);
+	gen_end(g);
+	ray_piece_place(g->c, over);
+	g->out = ray_piece_label(g->c);
+	*last = g->c->insns.n;
+}
+
 static void gen_body(struct ray_gen *g)
 {
 	const struct ray_clause_plan *plan = g->clause_plan;
-	size_t next = 0;
+	size_t next = 0, island = 0;
 
 	if (g->clause->predicate)
 		ray_gen_branch(g, g->clause->predicate, 0, false, g->out);
@@ -40,6 +68,7 @@ static void gen_body(struct ray_gen *g)
 		if (next < plan->step_count && plan->steps[next].statement == s)
 			step = &plan->steps[next++];
 		gen_statement(g, s, step);
+		gen_island(g, &island);
 	}
 }
 
@@ -57,10 +86,7 @@ static void gen_function(struct ray_gen *g)
 		ray_piece_load_u64(g->c, R3, size);
 		ray_gen_call(g, "ray_record_send");
 	}
-	ray_piece_place(g->c, g->out);
-	ray_gen_emit(g, RAY_MOV_IMM(R0, 0));
-	ray_gen_emit(g, RAY_EXIT_INSN);
-	ray_gen_faults_emit(g);
+	gen_end(g);
 }
 
 struct ray_error *ray_gen_clause(struct ray_trace *t, const struct ray_clause *clause, struct ray_piece *c)

@@ -17,13 +17,17 @@ static bool is_signed_operation(const struct ray_type *type)
 	return !ray_type_is_pointer(type) && ray_type_is_signed(type);
 }
 
-static void negate_if_negative(struct ray_gen *g, uint8_t sign, uint8_t reg)
+/* Without jumps, which the verifier would have to follow: mask is 0, or -1 for a negative number. */
+static void sign_mask(struct ray_gen *g, uint8_t mask, uint8_t reg)
 {
-	uint32_t positive = ray_piece_label(g->c);
+	ray_gen_emit(g, RAY_MOV_REG(mask, reg));
+	ray_gen_emit(g, RAY_ALU_IMM(BPF_ARSH, mask, 63));
+}
 
-	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JSGE, sign, 0), positive);
-	ray_gen_emit(g, RAY_INSN(BPF_ALU64 | BPF_NEG, reg, 0, 0, 0));
-	ray_piece_place(g->c, positive);
+static void negate_if(struct ray_gen *g, uint8_t mask, uint8_t reg)
+{
+	ray_gen_emit(g, RAY_ALU_REG(BPF_XOR, reg, mask));
+	ray_gen_emit(g, RAY_ALU_REG(BPF_SUB, reg, mask));
 }
 
 /* a /= b or a %= b; b is a copy that may be changed. */
@@ -39,13 +43,14 @@ static void divide(struct ray_gen *g, uint8_t op, bool is_signed, uint8_t a, uin
 		ray_gen_emit(g, RAY_ALU_REG(op, a, b));
 		return;
 	}
-	ray_gen_emit(g, RAY_MOV_REG(R3, a)); /* the sign of a remainder is the dividend's */
-	if (op == BPF_DIV)
-		ray_gen_emit(g, RAY_ALU_REG(BPF_XOR, R3, b));
-	negate_if_negative(g, a, a);
-	negate_if_negative(g, b, b);
+	sign_mask(g, R3, a);
+	negate_if(g, R3, a);
+	sign_mask(g, R5, b);
+	negate_if(g, R5, b);
 	ray_gen_emit(g, RAY_ALU_REG(op, a, b));
-	negate_if_negative(g, R3, a);
+	if (op == BPF_DIV) /* the sign of a remainder is the dividend's */
+		ray_gen_emit(g, RAY_ALU_REG(BPF_XOR, R3, R5));
+	negate_if(g, R3, a);
 }
 
 static void divide_constant(struct ray_gen *g, uint8_t op, bool is_signed, uint8_t a, int32_t b)
@@ -53,10 +58,10 @@ static void divide_constant(struct ray_gen *g, uint8_t op, bool is_signed, uint8
 	if (!is_signed && b > 0) {
 		ray_gen_emit(g, RAY_ALU_IMM(op, a, b));
 	} else if (is_signed && b > 0) {
-		ray_gen_emit(g, RAY_MOV_REG(R3, a));
-		negate_if_negative(g, a, a);
+		sign_mask(g, R3, a);
+		negate_if(g, R3, a);
 		ray_gen_emit(g, RAY_ALU_IMM(op, a, b));
-		negate_if_negative(g, R3, a);
+		negate_if(g, R3, a);
 	} else {
 		ray_gen_emit(g, RAY_MOV_IMM(R2, b));
 		divide(g, op, is_signed, a, R2);

@@ -120,23 +120,39 @@ void ray_gen_call(struct ray_gen *g, const char *function)
 
 uint32_t ray_gen_fault_label(struct ray_gen *g, enum ray_fault kind)
 {
-	struct ray_gen_fault f = { .label = ray_piece_label(g->c), .action = g->action, .kind = kind };
+	struct ray_gen_fault f = { .action = g->action, .kind = kind };
 
+	/* One place for all faults of a kind in one statement. */
+	for (size_t i = g->faults.n; i-- > 0 && g->faults.at[i].action == f.action;)
+		if (g->faults.at[i].kind == f.kind)
+			return g->faults.at[i].label;
+	f.label = ray_piece_label(g->c);
 	if (!ray_vec_push(&g->faults, f))
 		g->c->failed = true;
 	return f.label;
 }
 
+/* Unless the jump is taken, a fault. The verifier follows what comes next before what a jump leads to, and keeps no more than 8192 jumps
+ * in mind: the way to the fault ends soon, so it comes first. */
+static void fault_unless(struct ray_gen *g, struct bpf_insn jump, enum ray_fault kind)
+{
+	uint32_t fine = ray_piece_label(g->c);
+
+	ray_piece_jump(g->c, jump, fine);
+	ray_piece_jump(g->c, RAY_JUMP_ALWAYS, ray_gen_fault_label(g, kind));
+	ray_piece_place(g->c, fine);
+}
+
 void ray_gen_check_fault(struct ray_gen *g)
 {
 	ray_gen_emit(g, RAY_LOAD(BPF_W, R1, SLOT, SLOT_AT(fault)));
-	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JNE, R1, 0), ray_gen_fault_label(g, RAY_FAULT_NONE));
+	fault_unless(g, RAY_JUMP_IMM(BPF_JEQ, R1, 0), RAY_FAULT_NONE);
 }
 
 void ray_gen_check_null(struct ray_gen *g, unsigned d)
 {
 	ray_gen_get_into(g, d, R1);
-	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JEQ, R1, 0), ray_gen_fault_label(g, RAY_FAULT_BADADDR));
+	fault_unless(g, RAY_JUMP_IMM(BPF_JNE, R1, 0), RAY_FAULT_BADADDR);
 }
 
 void ray_gen_faults_emit(struct ray_gen *g)
@@ -153,6 +169,7 @@ void ray_gen_faults_emit(struct ray_gen *g)
 		ray_piece_call_runtime(g->c, "dt_probe_error");
 		ray_piece_jump(g->c, RAY_JUMP_ALWAYS, g->out);
 	}
+	g->faults.n = 0;
 }
 
 void ray_gen_count(struct ray_gen *g, uint32_t offset)

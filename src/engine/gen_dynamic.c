@@ -5,21 +5,6 @@
  * element; one that is not there reads as 0. When a map is full, the loss is counted. */
 #include "engine/gen.h"
 
-/* The thread's number; idle threads, which all are 0, are told apart by their CPU. */
-static void key_thread(struct ray_gen *g)
-{
-	uint32_t some = ray_piece_label(g->c);
-
-	ray_gen_thread(g);
-	ray_gen_emit(g, RAY_MOV32_REG(R0, R0));
-	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JNE, R0, 0), some);
-	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_get_smp_processor_id));
-	ray_piece_load_u64(g->c, R1, 1ULL << 32);
-	ray_gen_emit(g, RAY_ALU_REG(BPF_OR, R0, R1));
-	ray_piece_place(g->c, some);
-	ray_gen_slot_store(g, BPF_DW, g->plan->key_at + 8, R0);
-}
-
 static void build_key(struct ray_gen *g, const struct ray_place *p)
 {
 	const struct ray_variable_plan *v = p->variable;
@@ -27,8 +12,10 @@ static void build_key(struct ray_gen *g, const struct ray_place *p)
 	for (size_t i = 0; i < v->key.field_count && p->element && i < p->element->arg_count; i++)
 		ray_gen_field_store(g, &v->key.fields[i], p->element->args[i], p->keys_d + i,
 				    g->plan->key_at + v->key.fields[i].offset);
-	if (v->variable->scope == RAY_SCOPE_THREAD)
-		key_thread(g);
+	if (v->variable->scope == RAY_SCOPE_THREAD) {
+		ray_piece_call_runtime(g->c, "ray_thread");
+		ray_gen_slot_store(g, BPF_DW, g->plan->key_at + 8, R0);
+	}
 	ray_piece_load_u64(g->c, R1, (uint64_t)(v->variable->scope + 1) << 32 | v->variable->id);
 	ray_gen_slot_store(g, BPF_DW, g->plan->key_at, R1);
 }

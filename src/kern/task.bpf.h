@@ -23,6 +23,14 @@ static __always_inline __u32 ray_kernel_word(__u64 at)
 	return value;
 }
 
+/* What self-> is kept by: the thread's number; idle threads, which all are 0, are told apart by their CPU. */
+RAY_RUNTIME __u64 ray_thread(void)
+{
+	__u32 tid = bpf_get_current_pid_tgid();
+
+	return tid ? tid : 1ULL << 32 | bpf_get_smp_processor_id();
+}
+
 /* Names that node gives its main thread, from version 24 on: "MainThread", and "node-MainThread" as far as a name goes. */
 static __always_inline int ray_is_renamed(__u64 start)
 {

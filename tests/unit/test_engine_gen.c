@@ -420,6 +420,31 @@ static void division_by_zero_ends_the_clause(void **state)
 	tear_down(b);
 }
 
+/* A clause so long that no jump reaches from its start to its end. */
+static void a_long_clause_loads(void **state)
+{
+	struct bench bench, *b = &bench;
+	struct ray_variable *g, *zero;
+	struct ray_expr *sum;
+
+	(void)state;
+	set_up(b);
+	g = variable(b, RAY_SCOPE_GLOBAL, basic(b, RAY_BASIC_INT64));
+	zero = variable(b, RAY_SCOPE_GLOBAL, basic(b, RAY_BASIC_INT64));
+	for (int i = 0; i < 60; i++) {
+		sum = binary(b, RAY_OP_ADD, read_of(b, g), integer(b, 1));
+		for (int k = 0; k < 130; k++) /* zero is 0: each adds 0 and can fault */
+			sum = binary(b, RAY_OP_ADD, sum,
+				     binary(b, i % 2 ? RAY_OP_DIV : RAY_OP_MUL, read_of(b, zero),
+					    binary(b, RAY_OP_OR, read_of(b, zero), integer(b, 1))));
+		statement(b, assign(b, read_of(b, g), sum));
+	}
+	run(b);
+	assert_true(b->trace->clause_code[0].insns.n > INT16_MAX);
+	assert_int_equal(number(b, g), 60);
+	tear_down(b);
+}
+
 static void sum_of_cpus(struct bench *b, const struct ray_aggregation *a, const void *key, uint64_t *words)
 {
 	static uint64_t values[256 * 256];
@@ -566,6 +591,7 @@ int main(void)
 		cmocka_unit_test(structures_arrays_and_bit_fields_are_written_in_place),
 		cmocka_unit_test(strings_are_joined_compared_and_kept),
 		cmocka_unit_test(division_by_zero_ends_the_clause),
+		cmocka_unit_test(a_long_clause_loads),
 		cmocka_unit_test(aggregations_hold_what_went_in),
 		cmocka_unit_test(every_builtin_loads),
 		cmocka_unit_test(every_subroutine_loads),
