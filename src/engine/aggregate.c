@@ -1,7 +1,7 @@
 /* aggregate.c - aggregations: read from the kernel, cleared, cut.
  * SPDX-License-Identifier: MIT
  *
- * The kernel has one hash per aggregation with a value per CPU; a snapshot reads it whole, in batches. What it adds up is never written
+ * The kernel has one hash per aggregation with an element per key and CPU; a snapshot reads it whole, in batches. What it adds up is never written
  * by us: clear() remembers what was there and subtracts it from then on, so that nothing counted meanwhile is lost. Only min and max are set back in the kernel.
  * Keys that read the same (stacks through different addresses, probes of equal names) are one key for the user: they are merged into groups. */
 #include <bpf/bpf.h>
@@ -14,24 +14,24 @@
 
 enum { BATCH_BYTES = 4 << 20, BATCH_MIN = 256, BATCH_MAX = 4096 };
 
-/* The value of one key, all CPUs. */
-static bool take_value(struct ray_consumer *c, struct ray_agg *a, const void *key, const uint8_t *value, int cpus)
+/* The value of one key on one CPU. */
+static bool take_value(struct ray_consumer *c, struct ray_agg *a, uint8_t *key, const int64_t *value)
 {
-	size_t stride = (a->plan->value_size + 7U) & ~7U;
-	struct ray_agg_raw *r = ray_agg_key(c, a, key);
+	uint32_t cpu = ray_agg_key_cpu(key);
+	struct ray_agg_raw *r;
+	size_t lane;
 
+	ray_agg_key_set_cpu(key, 0);
+	r = ray_agg_key(c, a, key);
 	if (!r)
 		return false;
-	ray_agg_reset_lanes(a, r->words);
-	for (int cpu = 0; cpu < cpus; cpu++) {
-		const int64_t *words = (const int64_t *)(value + (size_t)cpu * stride);
-		int64_t *lane = r->words + (a->lanes > 1 ? (size_t)cpu * a->plan->words : 0);
-
-		if (ray_agg_is_extreme(a->plan) && !words[0])
-			continue;
-		ray_agg_merge(a->plan, lane, words + 1);
-	}
+	if (!r->is_seen)
+		ray_agg_reset_lanes(a, r->words);
 	r->is_seen = true;
+	r->cpus |= 1ULL << (cpu < RAY_AGG_LAST_CPU ? cpu : RAY_AGG_LAST_CPU);
+	lane = cpu < a->lanes ? cpu : a->lanes - 1;
+	if (!ray_agg_is_extreme(a->plan) || value[0])
+		ray_agg_merge(a->plan, r->words + lane * a->plan->words, value + 1);
 	return true;
 }
 
@@ -56,19 +56,16 @@ static void merge_groups(struct ray_agg *a)
 /* A map may hold the keys of several aggregations. */
 static bool is_own(const struct ray_agg *a, const uint8_t *key)
 {
-	uint64_t id;
+	uint32_t id;
 
-	if (!a->plan->is_shared)
-		return true;
-	memcpy(&id, key, sizeof(id));
-	return id == a->plan->aggregation->id;
+	memcpy(&id, key + 4, sizeof(id));
+	return !a->plan->is_shared || id == a->plan->aggregation->id;
 }
 
 struct batch {
-	uint8_t *keys, *values;
-	size_t value_size; /* of all CPUs */
+	uint8_t *keys;
+	int64_t *values;
 	uint32_t room;
-	int cpus;
 };
 
 static struct ray_error *read_batches(struct ray_consumer *c, struct ray_agg *a, const struct batch *b)
@@ -84,27 +81,26 @@ static struct ray_error *read_batches(struct ray_consumer *c, struct ray_agg *a,
 			return ray_error_errno(RAY_FAILED, errno, "cannot read the aggregation @%s",
 					       a->plan->aggregation->name);
 		is_first = false;
-		for (uint32_t i = 0; i < count; i++)
-			if (is_own(a, b->keys + (size_t)i * a->plan->key.size) &&
-			    !take_value(c, a, b->keys + (size_t)i * a->plan->key.size, b->values + i * b->value_size,
-					b->cpus))
+		for (uint32_t i = 0; i < count; i++) {
+			uint8_t *key = b->keys + (size_t)i * a->plan->key.size;
+
+			if (is_own(a, key) && !take_value(c, a, key, b->values + (size_t)i * (a->plan->words + 1)))
 				return &ray_enomem;
+		}
 	} while (!failed);
 	return NULL;
 }
 
 static struct ray_error *read_all(struct ray_consumer *c, struct ray_agg *a)
 {
-	struct batch b = { .cpus = libbpf_num_possible_cpus() };
+	size_t room = BATCH_BYTES / a->plan->value_size;
 	struct ray_error *err = &ray_enomem;
-	size_t room;
+	struct batch b;
 
-	b.value_size = ((a->plan->value_size + 7U) & ~7U) * (size_t)b.cpus;
 	/* One bucket of the kernel's hash must fit in. */
-	room = BATCH_BYTES / b.value_size;
 	b.room = room < BATCH_MIN ? BATCH_MIN : room > BATCH_MAX ? BATCH_MAX : (uint32_t)room;
 	b.keys = malloc((size_t)b.room * a->plan->key.size);
-	b.values = malloc(b.room * b.value_size);
+	b.values = malloc((size_t)b.room * a->plan->value_size);
 	if (b.keys && b.values)
 		err = read_batches(c, a, &b);
 	free(b.keys);
@@ -145,25 +141,33 @@ struct ray_error *ray_agg_snapshot(struct ray_consumer *c, struct ray_agg *a)
 
 /* ---- clear and trunc ---- */
 
-static struct ray_error *set_back(struct ray_agg *a, struct ray_agg_raw *r, const void *zeros)
+struct zeros {
+	struct ray_agg *agg;
+	void *value;
+	struct ray_error *err;
+};
+
+static void set_back(void *arg, const uint8_t *key)
 {
-	if (bpf_map_update_elem(a->fd, r->key, zeros, BPF_EXIST) && errno != ENOENT)
-		return ray_error_errno(RAY_FAILED, errno, "cannot clear the aggregation @%s",
-				       a->plan->aggregation->name);
-	ray_agg_reset_lanes(a, r->words);
-	return NULL;
+	struct zeros *z = arg;
+
+	if (!z->err && bpf_map_update_elem(z->agg->fd, key, z->value, BPF_EXIST) && errno != ENOENT)
+		z->err = ray_error_errno(RAY_FAILED, errno, "cannot clear the aggregation @%s",
+					 z->agg->plan->aggregation->name);
 }
 
 static struct ray_error *clear_extremes(struct ray_agg *a)
 {
-	size_t stride = (a->plan->value_size + 7U) & ~7U;
-	void *zeros = calloc((size_t)libbpf_num_possible_cpus(), stride);
-	struct ray_error *err = zeros ? NULL : &ray_enomem;
+	struct zeros z = { .agg = a, .value = calloc(1, a->plan->value_size) };
 
-	for (size_t i = 0; i < a->raw.n && !err; i++)
-		err = set_back(a, &a->raw.at[i], zeros);
-	free(zeros);
-	return err;
+	if (!z.value)
+		return &ray_enomem;
+	for (size_t i = 0; i < a->raw.n; i++) {
+		ray_agg_key_each(&a->raw.at[i], set_back, &z);
+		ray_agg_reset_lanes(a, a->raw.at[i].words);
+	}
+	free(z.value);
+	return z.err;
 }
 
 struct ray_error *ray_agg_clear(struct ray_consumer *c, struct ray_agg *a)

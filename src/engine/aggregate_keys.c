@@ -4,6 +4,7 @@
  * Two tables: raw keys by their bytes, and groups of those that a user cannot tell apart (stacks through different addresses, probes of equal
  * names). Where no field must be named, each key is a group of its own and the second table is not needed. */
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <string.h>
 
 #include "engine/consume.h"
@@ -198,7 +199,40 @@ struct ray_agg_raw *ray_agg_key(struct ray_consumer *c, struct ray_agg *a, const
 	return add_raw(c, a, key, hash, at);
 }
 
+/* ---- one element per CPU ---- */
+
+uint32_t ray_agg_key_cpu(const uint8_t *key)
+{
+	uint32_t cpu;
+
+	memcpy(&cpu, key, sizeof(cpu));
+	return cpu;
+}
+
+void ray_agg_key_set_cpu(uint8_t *key, uint32_t cpu)
+{
+	memcpy(key, &cpu, sizeof(cpu));
+}
+
+void ray_agg_key_each(struct ray_agg_raw *r, void (*fn)(void *arg, const uint8_t *key), void *arg)
+{
+	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus();
+
+	for (uint32_t cpu = 0; cpu < cpus; cpu++) {
+		if (!(r->cpus & 1ULL << (cpu < RAY_AGG_LAST_CPU ? cpu : RAY_AGG_LAST_CPU)))
+			continue;
+		ray_agg_key_set_cpu(r->key, cpu);
+		fn(arg, r->key);
+	}
+	ray_agg_key_set_cpu(r->key, 0);
+}
+
 /* ---- removing ---- */
+
+static void forget(void *arg, const uint8_t *key)
+{
+	(void)bpf_map_delete_elem(*(int *)arg, key); /* gone already is as good */
+}
 
 static void free_raw(struct ray_agg_raw *r)
 {
@@ -224,7 +258,7 @@ static void drop_removed(struct ray_agg *a, uint32_t *new_number)
 		struct ray_agg_raw *r = &a->raw.at[i];
 
 		if (new_number[r->group] == UINT32_MAX) {
-			(void)bpf_map_delete_elem(a->fd, r->key); /* gone already is as good */
+			ray_agg_key_each(r, forget, &a->fd);
 			free_raw(r);
 			continue;
 		}

@@ -40,10 +40,13 @@ RAY_MUST_USE struct ray_error *ray_ring_look_ahead(struct ray_ring *r, ray_ring_
 
 /* ---- aggregate.c ---- */
 
-/* One key as it is in the kernel. */
+enum { RAY_AGG_LAST_CPU = 63 }; /* stands for itself and all above */
+
+/* One key as it is in the kernel, of whatever CPU. */
 struct ray_agg_raw {
 	uint64_t hash;
-	uint8_t *key;
+	uint8_t *key;	   /* its CPU is 0 */
+	uint64_t cpus;	   /* bit i: CPU i has an element */
 	int64_t *words;	   /* lanes * words: since the last clear() */
 	int64_t *baseline; /* likewise: what was there at the last clear(); NULL: nothing */
 	uint32_t group;
@@ -89,6 +92,10 @@ RAY_MUST_USE struct ray_error *ray_agg_trunc(struct ray_consumer *c, struct ray_
 
 /* The key, made if it is new; valid until the next call. NULL: no memory. */
 struct ray_agg_raw *ray_agg_key(struct ray_consumer *c, struct ray_agg *a, const void *key);
+uint32_t ray_agg_key_cpu(const uint8_t *key);
+void ray_agg_key_set_cpu(uint8_t *key, uint32_t cpu);
+/* Calls fn with the key of each CPU that has an element. */
+void ray_agg_key_each(struct ray_agg_raw *r, void (*fn)(void *arg, const uint8_t *key), void *arg);
 size_t ray_agg_lane_words(const struct ray_agg *a); /* words of all lanes */
 void ray_agg_reset_lanes(const struct ray_agg *a, int64_t *words);
 /* Groups that are marked as removed, with their keys, here and in the kernel; false: no memory. */

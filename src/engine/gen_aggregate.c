@@ -1,7 +1,7 @@
 /* gen_aggregate.c - aggregations: find or make the key's element on this CPU, and update it.
  * SPDX-License-Identifier: MIT
  *
- * Elements are per CPU, but a program may be preempted by another on the same CPU: all updates are atomic. Additive functions never need to know
+ * Elements are per CPU, but a program may be preempted by another, or continue on another CPU: all updates are atomic. Additive functions never need to know
  * what was there, so user space can clear them by remembering; min and max mark with a word whether they hold a value. */
 #include "engine/gen.h"
 
@@ -39,10 +39,9 @@ static void build_key(struct ray_gen *g, const struct ray_agg_plan *a, const str
 		ray_gen_field_evaluate(g, &key->fields[i], s->keys[i], d + i);
 	for (size_t i = 0; i < key->field_count; i++)
 		ray_gen_field_store(g, &key->fields[i], s->keys[i], d + i, g->plan->key_at + key->fields[i].offset);
-	if (a->is_shared)
-		ray_gen_emit(g, RAY_STORE_IMM(BPF_DW, SLOT, g->plan->key_at, a->aggregation->id));
-	else if (!key->field_count)
-		ray_gen_emit(g, RAY_STORE_IMM(BPF_W, SLOT, g->plan->key_at, 0));
+	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_get_smp_processor_id));
+	ray_gen_slot_store(g, BPF_W, g->plan->key_at, R0);
+	ray_gen_emit(g, RAY_STORE_IMM(BPF_W, SLOT, g->plan->key_at + 4, a->is_shared ? a->aggregation->id : 0));
 	g->temps = 0;
 }
 

@@ -15,7 +15,7 @@
 #include "engine/maps.h"
 
 enum {
-	AGG_KEYS_MIN = 131072, /* keys of an aggregation that fit whatever their size, with the default aggsize */
+	AGG_KEYS_MIN = 262144, /* elements (a key on a CPU) that fit whatever their size, with the default aggsize */
 	AGG_SIZE_DEFAULT = 4 << 20,
 	RING_CPUS_MIN = 4, /* bufsize is per CPU in DTrace; one ring serves all */
 	RING_CPUS_MAX = 16,
@@ -192,15 +192,15 @@ static struct ray_error *create_aggregation(struct ray_trace *t, const struct ra
 
 	if (*fd >= 0)
 		return NULL; /* another one's, too */
-	if (t->options.aggsize >= AGG_SIZE_DEFAULT && entries < AGG_KEYS_MIN)
-		entries = AGG_KEYS_MIN;
 	if (!entries)
 		return too_small();
+	if (t->options.aggsize >= AGG_SIZE_DEFAULT && entries < AGG_KEYS_MIN)
+		entries = AGG_KEYS_MIN;
 	if (!agg->key.field_count && !agg->is_shared)
-		entries = 1;
+		entries = t->slot_count / RAY_SLOTS_PER_CPU;
 	if (entries > UINT32_MAX / 2)
 		entries = UINT32_MAX / 2;
-	return create(BPF_MAP_TYPE_PERCPU_HASH, "aggregation", agg->key.size, agg->value_size, (uint32_t)entries,
+	return create(BPF_MAP_TYPE_HASH, "aggregation", agg->key.size, agg->value_size, (uint32_t)entries,
 		      BPF_F_NO_PREALLOC, fd);
 }
 

@@ -48,12 +48,14 @@ struct ray_key_plan {
 
 struct ray_agg_plan {
 	const struct ray_aggregation *aggregation;
-	struct ray_key_plan key; /* with no fields: one 4-byte 0 */
+	/* Begins with 8 bytes: the CPU, and in the upper half, if maps are shared, the aggregation's id. Each CPU so has elements of its own,
+	 * made when it first needs them: per-CPU maps allocate for all CPUs, slowly, and fail when keys come in a burst. */
+	struct ray_key_plan key;
 	uint32_t words; /* 8 bytes each of data: 1 count sum min max, 2 avg (count, sum), 4 stddev (count, sum, sum of squares
 			   low, high), 127 quantize, ... */
 	uint32_t value_size; /* 8 + 8 * words; the first word of min and max is 1 once the other holds a value (who clears one writes zeros), 0 elsewhere */
 	uint32_t map; /* number for RAY_REF_MAP */
-	bool is_shared; /* with others: the key begins with 8 bytes that are the aggregation's id */
+	bool is_shared; /* its map, with others whose keys and values are of the same sizes */
 };
 
 /* self-> variables and associative arrays whose keys and values have the same sizes share one hash map. */

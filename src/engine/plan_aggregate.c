@@ -86,13 +86,11 @@ static struct ray_error *plan_aggregation(struct ray_plan *plan, const struct ra
 	ret->key.field_count = a->key_count;
 	merge_uses(plan, a, fields);
 	ret->is_shared = plan->program->aggregations.n > MAPS_MAX;
-	ret->key.size = ret->is_shared ? 8 : 0;
+	ret->key.size = 8;
 	for (size_t i = 0; i < a->key_count; i++) {
 		fields[i].offset = ret->key.size;
 		ret->key.size += ray_round8(fields[i].size);
 	}
-	if (!ret->key.size)
-		ret->key.size = 4;
 	if (a->function == RAY_AGG_NONE) { /* only ever named: nothing to keep */
 		ret->words = ret->value_size = 0;
 		return NULL;
