@@ -37,11 +37,7 @@ static bool find_arg(struct ray_check *c, uint64_t index, const struct ray_where
 		c->error = ray_probe_args(c->catalogue, c->clause->probes.at[i], &args);
 		if (c->error)
 			return false;
-		if (!args.known && i == 0) {
-			unstable(c, where);
-			return false;
-		}
-		if (index >= args.count) {
+		if (index >= args.count) { /* a provider that cannot tell has none, too */
 			if (i)
 				unstable(c, where);
 			else

@@ -256,7 +256,7 @@ struct ray_expr *ray_check_convert(struct ray_check *c, struct ray_expr *e, cons
 			n->value = ray_check_normalize(e->value, to);
 		return n;
 	}
-	if (same_in_register(e->type, to) && ray_type_resolve(e->type) == ray_type_resolve(to))
+	if (same_in_register(e->type, to) && ray_type_equals(e->type, to))
 		return e;
 	cast = ray_check_new(c, RAY_EXPR_CAST, to, &e->where);
 	if (!cast)
