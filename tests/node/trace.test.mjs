@@ -23,8 +23,10 @@ async function until(pattern, args) {
 	let stdout = '', stderr = '';
 	child.stderr.on('data', (data) => (stderr += data));
 	const guard = setTimeout(() => child.kill('SIGKILL'), 60_000);
+	let isDone = false; // a second SIGINT would end it at once
 	child.stdout.on('data', (data) => {
-		if (pattern.test((stdout += data))) child.kill('SIGINT');
+		stdout += data;
+		if (!isDone && pattern.test(stdout)) isDone = child.kill('SIGINT');
 	});
 	const [code, signal] = await once(child, 'close');
 	clearTimeout(guard);
