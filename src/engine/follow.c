@@ -24,6 +24,7 @@ struct ray_follow {
 	struct ray_trace *t;
 	RAY_VEC(struct ring) rings;
 	RAY_VEC(pid_t) changed; /* processes to look at */
+	bool any_process;	/* some description can match a process that nobody knows yet */
 };
 
 static size_t page_size(void)
@@ -73,7 +74,8 @@ static struct ray_error *open_ring(struct ray_follow *f, int cpu)
 		.task = 1,
 		.exclude_kernel = 1,
 		.watermark = 1,
-		.wakeup_watermark = 1,
+		/* A new process fires its probes at once; the libraries of one that we have are worth no wakeup. */
+		.wakeup_watermark = f->any_process ? 1 : PAGES * page_size() / 2,
 	};
 	struct ring ring;
 
@@ -92,6 +94,21 @@ static struct ray_error *open_ring(struct ray_follow *f, int cpu)
 	return &ray_enomem;
 }
 
+/* A provider with a wildcard may be any process's; one with a number is that process's. */
+static bool wants_any_process(const struct ray_trace *t)
+{
+	for (size_t i = 0; i < t->program->clauses.n; i++) {
+		const struct ray_clause *clause = t->program->clauses.at[i];
+
+		for (size_t k = 0; k < clause->spec_count; k++)
+			if (ray_catalogue_may_grow(t->catalogue, &clause->specs[k]) &&
+			    strncmp(clause->specs[k].provider, "pid", 3) &&
+			    !ray_glob_is_plain(clause->specs[k].provider))
+				return true;
+	}
+	return false;
+}
+
 struct ray_error *ray_follow_create(struct ray_trace *t, struct ray_follow **ret)
 {
 	ray_auto_cpus cpus = { 0 };
@@ -105,6 +122,7 @@ struct ray_error *ray_follow_create(struct ray_trace *t, struct ray_follow **ret
 	if (!f)
 		return &ray_enomem;
 	f->t = t;
+	f->any_process = wants_any_process(t);
 	err = ray_cpus_online(&cpus);
 	for (size_t i = 0; i < cpus.n && !err; i++)
 		err = open_ring(f, cpus.at[i]);
@@ -117,11 +135,34 @@ struct ray_error *ray_follow_create(struct ray_trace *t, struct ray_follow **ret
 
 /* ---- what the kernel told ---- */
 
+/* Whether a description names this very process. */
+static bool is_named(const struct ray_follow *f, pid_t pid)
+{
+	char number[16];
+	size_t digits = (size_t)snprintf(number, sizeof(number), "%d", pid);
+
+	for (size_t i = 0; i < f->t->program->clauses.n; i++) {
+		const struct ray_clause *clause = f->t->program->clauses.at[i];
+
+		for (size_t k = 0; k < clause->spec_count; k++) {
+			const char *provider = clause->specs[k].provider;
+			size_t length = strlen(provider);
+
+			if (!strcmp(provider, "pid*") ||
+			    (length > digits && !strcmp(provider + length - digits, number)))
+				return true;
+		}
+	}
+	return false;
+}
+
 static void note_pid(struct ray_follow *f, uint32_t pid)
 {
 	for (size_t i = 0; i < f->changed.n; i++)
 		if (f->changed.at[i] == (pid_t)pid)
 			return;
+	if (!f->any_process && !is_named(f, (pid_t)pid))
+		return;
 	if ((pid_t)pid > 0 && (pid_t)pid != getpid())
 		(void)ray_vec_push(&f->changed, (pid_t)pid); /* without memory it is seen at its next mapping */
 }
