@@ -277,10 +277,12 @@ static void emit_condition(struct ray_piece *p, const struct ray_condition *c, u
 
 static const struct ray_site *any_site(const struct ray_entry *e)
 {
+	static const struct ray_site none;
+
 	for (size_t i = 0; i < e->sites.n; i++)
 		if (e->sites.at[i])
 			return e->sites.at[i];
-	return NULL;
+	return &none; /* so far: its sites come while it runs */
 }
 
 void ray_entry_emit_args(const struct ray_entry *e, struct ray_piece *p, const struct ray_entry_labels *labels)

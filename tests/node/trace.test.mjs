@@ -141,6 +141,11 @@ test('nothing is left behind by SIGKILL', needsRoot, async () => {
 	await target.stop();
 });
 
+test('a description that matches nothing yet', needsRoot, async () => {
+	const { code, stderr } = await trace('-qZn', 'nobodyhasthis*:::never { } tick-100ms { exit(4); }');
+	assert.equal(code, 4, stderr);
+});
+
 test('static probes', needsRoot, async (t) => {
 	const program = build('sdt');
 	const child = spawn(program, [], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -189,6 +194,11 @@ for (const n of nodes)
 			const { code, stdout, stderr } = await trace('-qp', target.pid, '-n', 'pid$target::uv_fs_open:entry { self->in = 1; } pid$target::uv_fs_open:return /self->in/ { printf("%d\\n", arg1 > 2); exit(0); }');
 			assert.equal(code, 0, stderr);
 			assert.equal(stdout, '1\n\n');
+		});
+		await t.test('return alone', async () => {
+			const { code, stdout, stderr } = await trace('-qp', target.pid, '-n', 'pid$target::uv_fs_open:return /arg1 > 2/ { printf("%s\\n", probename); exit(0); }');
+			assert.equal(code, 0, stderr);
+			assert.equal(stdout, 'return\n\n');
 		});
 		await t.test('by pattern', async () => {
 			const { code, stdout, stderr } = await trace('-qp', target.pid, '-n', 'pid$target::uv_fs_o*:entry { @[probefunc] = count(); } tick-300ms { exit(0); }');
