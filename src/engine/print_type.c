@@ -73,7 +73,9 @@ static void print_name(const struct ray_type *type, struct ray_text *out)
 		[RAY_TYPE_STRUCT] = "struct", [RAY_TYPE_UNION] = "union", [RAY_TYPE_ENUM] = "enum"
 	};
 
-	if (!type->name && type->kind < RAY_COUNT(keywords) && keywords[type->kind])
+	bool is_anonymous = !type->name || !*type->name || strcmp(type->name, "(anon)") == 0;
+
+	if (is_anonymous && type->kind < RAY_COUNT(keywords) && keywords[type->kind])
 		ray_text_add(out, keywords[type->kind]);
 	else
 		ray_type_print(type, out);
