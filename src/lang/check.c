@@ -124,7 +124,8 @@ static bool check_types(struct ray_check *c, struct ray_clause *clause)
 		return check_predicate(c, clause);
 	if (copy)
 		clause->statements = copy;
-	if (!clause->predicate || !c->tag || (strcmp(c->tag, "D_IDENT_UNDEF") && strcmp(c->tag, "D_VAR_UNDEF")))
+	if (!clause->predicate || !c->tag ||
+	    (strcmp(c->tag, "D_IDENT_UNDEF") && strcmp(c->tag, "D_VAR_UNDEF") && strcmp(c->tag, "D_ARR_LOCAL")))
 		return false;
 	forget_error(c);
 	return check_predicate(c, clause) && check_statements(c, clause);
