@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cmd/trace.h"
+#include "lang/tree.h"
 
 /* The whole file; it may be a pipe. */
 static struct ray_error *read_script(struct ray_trace_call *t, const char *name, const char **text_ret,
@@ -105,7 +106,6 @@ static void options_of(const struct ray_trace_call *t, struct ray_lang_options *
 		.knows_default_probe_field = o->pspec,
 		.strsize = (uint32_t)o->strsize,
 		.scratchsize = o->scratchsize,
-		.verbose_tree = o->tree,
 		.cpp_command = o->cpp ? o->cpppath : NULL,
 		.cpp_arguments = (const char *const *)o->cppargs,
 		.cpp_is_traditional = o->stdc == 's',
@@ -125,6 +125,17 @@ static struct ray_error *advance_children(struct ray_trace_call *t, const struct
 	for (; !err && t->advanced < t->children.n; t->advanced++)
 		err = ray_spawn_run_to_entry(t->children.at[t->advanced]);
 	return err;
+}
+
+/* -x tree: what has become of the text so far. */
+static void show_tree(const struct ray_trace_call *t, const struct ray_trace_given *g, unsigned int pass)
+{
+	ray_auto_text text = { 0 };
+
+	if (!(t->options.tree & 1u << (pass - 1)))
+		return;
+	ray_tree_print(t->program, g->first_clause, &text);
+	fprintf(stderr, "Parse tree (Pass %u):\n%s", pass, ray_text_get(&text));
 }
 
 static struct ray_error *compile_one(struct ray_trace_call *t, struct ray_trace_given *g, struct ray_diagnostic *d)
@@ -152,10 +163,14 @@ static struct ray_error *compile_one(struct ray_trace_call *t, struct ray_trace_
 	err = ray_program_parse(t->program, &source, &options, &t->macros, d);
 	if (!err)
 		err = apply_pragmas(t, pragmas);
+	if (!err)
+		show_tree(t, g, 1);
 	t->macros.default_arguments = t->options.defaultargs;
 	options_of(t, &options);
 	if (!err)
 		err = ray_program_check(t->program, t->catalogue, &options, &t->macros, d);
+	for (unsigned int pass = 2; !err && pass <= 3; pass++)
+		show_tree(t, g, pass);
 	if (!err)
 		err = check_tuples(t);
 	g->clause_count = t->program->clauses.n - g->first_clause;

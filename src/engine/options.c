@@ -282,7 +282,7 @@ static struct ray_error *set_tree(struct ray_trace_options *o, const char *value
 {
 	if (!value || atoi(value) <= 0)
 		return bad_value();
-	o->tree = true;
+	o->tree = (unsigned int)atoi(value);
 	return NULL;
 }
 

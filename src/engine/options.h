@@ -29,9 +29,10 @@ struct ray_trace_options {
 	int aggsortpos, aggsortkeypos;
 	uint32_t stackindent, printsize;
 	/* compile time */
-	bool cpp, errtags, droptags, empty, zdefs, defaultargs, argref, verbose, tree, nolibs, pspec, unodefs, knodefs, stdc_given;
+	bool cpp, errtags, droptags, empty, zdefs, defaultargs, argref, verbose, nolibs, pspec, unodefs, knodefs, stdc_given;
 	enum ray_evaltime evaltime;
 	int linkmode;
+	unsigned int tree; /* bits: 1 shows programs as they are parsed, 2 and 4 as they are checked */
 	char *cpppath;
 	char **cppargs; /* NULL-ended */
 	char **libdirs; /* NULL-ended: -x libdir, -L; NULL if none */

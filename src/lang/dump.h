@@ -1,4 +1,4 @@
-/* dump.h - a program as s-expressions, for -x tree and for tests.
+/* dump.h - a program as s-expressions, for tests.
  * SPDX-License-Identifier: MIT */
 #ifndef RAY_LANG_DUMP_H
 #define RAY_LANG_DUMP_H

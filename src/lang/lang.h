@@ -41,7 +41,6 @@ struct ray_lang_options {
 	const char *cpp_command; /* NULL: no -C */
 	const char *const *cpp_arguments; /* NULL-ended; NULL: none */
 	bool cpp_is_traditional;	  /* -x stdc=s: before ISO C */
-	bool verbose_tree;	 /* -x tree */
 };
 
 struct ray_diagnostic {

@@ -7,6 +7,7 @@
 
 #include "lang/dump.h"
 #include "lang/lang.h"
+#include "lang/tree.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -66,7 +67,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!err) {
 		ray_dump_program(program, &text);
 		describe_own_probes(program);
+		ray_tree_print(program, 0, &text);
 		err = ray_program_check(program, get_catalogue(), &options, &macros, &diagnostic);
+		if (!err)
+			ray_tree_print(program, 0, &text);
 	}
 	ray_diagnostic_deinit(&diagnostic);
 	return 0;

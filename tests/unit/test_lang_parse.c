@@ -1,4 +1,5 @@
 /* test_lang_parse.c - expressions and clauses of D. SPDX-License-Identifier: MIT */
+#include "lang/tree.h"
 #include "parse_d.h"
 
 static void clauses_have_descriptions_predicates_and_statements(void **state)
@@ -212,6 +213,52 @@ static void several_texts_make_one_program(void **state)
 	assert_string_equal(ray_text_get(&out), "x: <int>\n:::BEGIN { (= x 1) }\n:::END { x }\n");
 }
 
+static void the_tree_shows_one_node_on_a_line(void **state)
+{
+	static const char text[] = "BEGIN /pid == 1/ { self->x = (int)a[1]->b + -2 ? \"s\" : `c; @k[1] = sum(3); }";
+	const struct ray_source source = { .kind = RAY_TEXT_NAME, .text = text, .length = strlen(text) };
+	ray_auto(ray_program, program) = NULL;
+	ray_auto_text out = { 0 };
+
+	(void)state;
+	assert_null(ray_program_create(NULL, &program));
+	assert_null(ray_program_parse(program, &source, NULL, NULL, NULL));
+	ray_tree_print(program, 0, &out);
+	assert_string_equal(ray_text_get(&out), "  PROGRAM\n"
+						"    CLAUSE\n"
+						"      PDESC :::BEGIN [0]\n"
+						"    CTXATTR\n"
+						"    PREDICATE /\n"
+						"      OP2 == (type=<> flags=0)\n"
+						"        IDENT pid (type=<> flags=0)\n"
+						"        INT 0x1 (type=<int> flags=SIGN,COOK)\n"
+						"    /\n"
+						"    ACTION\n"
+						"      D EXPRESSION\n"
+						"        OP2 = (type=<> flags=0)\n"
+						"          self->x (type=<> flags=0)\n"
+						"          OP3 (type=<> flags=0)\n"
+						"            OP2 + (type=<> flags=0)\n"
+						"              CAST int (type=<> flags=0)\n"
+						"                OP1 -> (type=<> flags=0)\n"
+						"                  OP1 [ (type=<> flags=0)\n"
+						"                    IDENT a (type=<> flags=0)\n"
+						"                    INT 0x1 (type=<int> flags=SIGN,COOK)\n"
+						"                  IDENT b\n"
+						"              OP1 - (type=<> flags=0)\n"
+						"                INT 0x2 (type=<int> flags=SIGN,COOK)\n"
+						"          ?\n"
+						"            STRING \"s\" (type=<> flags=DPTR)\n"
+						"          :\n"
+						"            SYMBOL `c (type=<> flags=0)\n"
+						"      D EXPRESSION\n"
+						"        OP2 = (type=<> flags=0)\n"
+						"          AGGREGATION @k (type=<> flags=0)\n"
+						"            INT 0x1 (type=<int> flags=SIGN,COOK)\n"
+						"          FUNC sum (type=<> flags=0)\n"
+						"            INT 0x3 (type=<int> flags=SIGN,COOK)\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +273,7 @@ int main(void)
 		cmocka_unit_test(errors_have_a_place_even_without_a_file),
 		cmocka_unit_test(deep_nesting_is_an_error),
 		cmocka_unit_test(several_texts_make_one_program),
+		cmocka_unit_test(the_tree_shows_one_node_on_a_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
