@@ -8,6 +8,8 @@
 #include "engine/enter.h"
 #include "probe/syscall.h"
 
+enum { ZERO_BY_WORDS = 128 };
+
 static const char *const kind_names[RAY_SITE_KINDS] = {
 	[RAY_SITE_BEGIN] = "dt_begin",		 [RAY_SITE_END] = "dt_end",
 	[RAY_SITE_PROFILE] = "dt_profile",	 [RAY_SITE_TICK] = "dt_tick",
@@ -161,6 +163,21 @@ static void emit_zero(struct ray_piece *p, uint32_t offset)
 	ray_piece_emit(p, RAY_STORE_IMM(BPF_DW, RAY_SLOT_REG, offset, 0));
 }
 
+/* this-> begins as 0. A read that fails clears its destination: many words at once. */
+static void emit_zero_locals(const struct ray_plan *plan, struct ray_piece *p)
+{
+	if (plan->locals_size <= ZERO_BY_WORDS) {
+		for (uint32_t i = 0; i < plan->locals_size; i += 8)
+			emit_zero(p, plan->locals_at + i);
+		return;
+	}
+	ray_piece_emit(p, RAY_MOV_REG(BPF_REG_1, RAY_SLOT_REG));
+	ray_piece_emit(p, RAY_ALU_IMM(BPF_ADD, BPF_REG_1, plan->locals_at));
+	ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_2, plan->locals_size));
+	ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_3, 0));
+	ray_piece_emit(p, RAY_CALL_HELPER(BPF_FUNC_probe_read_kernel));
+}
+
 static void emit_slot_fill(const struct ray_trace *t, const struct ray_entry *e, struct ray_piece *p)
 {
 	static const uint16_t zeroed[] = {
@@ -178,8 +195,7 @@ static void emit_slot_fill(const struct ray_trace *t, const struct ray_entry *e,
 	for (size_t i = 0; i < RAY_COUNT(zeroed); i++)
 		emit_zero(p, zeroed[i]);
 	ray_piece_emit(p, RAY_STORE_IMM(BPF_DW, RAY_SLOT_REG, offsetof(struct ray_slot, ctx_kind), ctx_kind(e->kind)));
-	for (uint32_t i = 0; i < t->plan->locals_size; i += 8)
-		emit_zero(p, t->plan->locals_at + i);
+	emit_zero_locals(t->plan, p);
 }
 
 /* Also a fault's: the clauses of ERROR are called in the same way. */

@@ -34,7 +34,7 @@ typedef long long __s64;
 enum {
 	RAY_ARGS = 20, /* arg0 to arg9, and as many of args[] as a tracepoint has */
 	RAY_POINT_ARGS = 12, /* of a USDT probe */
-	RAY_SPILLS = 64,
+	RAY_SPILLS = 256,
 	RAY_SLOTS_PER_CPU = 4,
 	RAY_SCRATCH_GUARD = 64, /* bytes before alloca's area that nothing uses: p[-1] is a fault */
 };
