@@ -24,6 +24,9 @@ void ray_spawn_free(struct ray_spawn *s)
 {
 	if (!s)
 		return;
+	/* As the reference does: what a trace started ends with it, or it would hold our output open for ever. */
+	if (!s->ended)
+		kill(s->pid, SIGKILL);
 	if (s->traced && !s->ended)
 		ptrace(PTRACE_DETACH, s->pid, NULL, NULL);
 	free(s->program);
