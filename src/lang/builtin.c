@@ -72,18 +72,49 @@ static struct ray_expr *translate_task(struct ray_check *c, const char *to, cons
 	return ray_check_fail(c, where, "D_XLATE_NONE", "cannot translate from \"struct task_struct *\" to \"%s\"", to);
 }
 
+/* curcpu has no structure behind it either: see prelude_cpu.c. */
+static struct ray_expr *translate_cpu(struct ray_check *c, const struct ray_where *where)
+{
+	struct ray_expr *x = ray_check_new(c, RAY_EXPR_XLATE, ray_type_basic(c->types, RAY_BASIC_DYNAMIC), where);
+
+	if (!x)
+		return NULL;
+	x->a = make(c, find("cpu"), where);
+	x->cast_type = ray_type_from_text(c->types, "cpuinfo_t *");
+	return x->a && x->cast_type ? x : NULL;
+}
+
+/* Names that D's libraries give to members of curcpu. */
+static struct ray_expr *check_alias(struct ray_check *c, const char *name, const struct ray_where *where)
+{
+	static const struct {
+		const char *name, *member;
+	} aliases[] = { { "pset", "cpu_pset" }, { "chip", "cpu_chip" }, { "lgrp", "cpu_lgrp" } };
+
+	for (size_t i = 0; i < RAY_COUNT(aliases); i++) {
+		if (!strcmp(aliases[i].name, name)) {
+			struct ray_expr *x = translate_cpu(c, where);
+
+			return x ? ray_check_translated_member(c, x, aliases[i].member, where) : NULL;
+		}
+	}
+	return NULL;
+}
+
 struct ray_expr *ray_check_builtin(struct ray_check *c, const char *name, const struct ray_where *where)
 {
 	size_t row = find(name);
 
 	if (row == RAY_COUNT(builtins))
-		return NULL;
+		return check_alias(c, name, where);
 	switch (builtins[row].id) {
 	case RAY_BUILTIN_ARGS:
 	case RAY_BUILTIN_UREGS:
 	case RAY_BUILTIN_FDS:
 		return ray_check_fail(c, where, "D_IDENT_BADREF",
 				      "associative array '%s' may not be referenced as scalar", name);
+	case RAY_BUILTIN_CURCPU:
+		return translate_cpu(c, where);
 	case RAY_BUILTIN_CURPSINFO:
 	case RAY_BUILTIN_CURLWPSINFO:
 		return translate_task(c, builtins[row].type, where);

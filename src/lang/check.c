@@ -101,7 +101,7 @@ static bool check_predicate(struct ray_check *c, struct ray_clause *clause)
 }
 
 /* What was checked halfway cannot be checked again. */
-static struct ray_statement *copy_statements(struct ray_check *c, const struct ray_clause *clause)
+struct ray_statement *ray_check_copy_statements(struct ray_check *c, const struct ray_clause *clause)
 {
 	struct ray_arena *arena = c->program->arena;
 	struct ray_statement *copy = ray_arena_alloc(arena, clause->statement_count * sizeof(*copy));
@@ -118,7 +118,7 @@ static struct ray_statement *copy_statements(struct ray_check *c, const struct r
 /* Statements first, as they make most variables; the predicate first if they need one that it makes. */
 static bool check_types(struct ray_check *c, struct ray_clause *clause)
 {
-	struct ray_statement *copy = clause->predicate ? copy_statements(c, clause) : NULL;
+	struct ray_statement *copy = clause->predicate ? ray_check_copy_statements(c, clause) : NULL;
 
 	if (check_statements(c, clause))
 		return check_predicate(c, clause);
@@ -199,7 +199,7 @@ struct ray_error *ray_program_check(struct ray_program *program, struct ray_cata
 		ray_types_set_strsize(program->types, options->strsize);
 	is_fine = ray_check_inlines(&c) && ray_check_translators(&c);
 	for (size_t i = 0; is_fine && i < program->clauses.n; i++)
-		is_fine = check_clause(&c, program->clauses.at[i]);
+		is_fine = ray_check_split(&c, i) && check_clause(&c, program->clauses.at[i]);
 	drop_untyped(&c);
 	return c.error;
 }

@@ -136,6 +136,9 @@ struct ray_expr *ray_check_translated_member(struct ray_check *c, struct ray_exp
 bool ray_check_translators(struct ray_check *c);
 /* prelude.c: parses D's own translator to that structure, if there is one and it is not there yet. */
 bool ray_check_load_prelude(struct ray_check *c, const struct ray_type *to);
+/* prelude_cpu.c: curcpu->member. */
+struct ray_expr *ray_check_cpu_member(struct ray_check *c, struct ray_expr *cpu, const char *member,
+				      const struct ray_where *where);
 /* fds[n].member. */
 struct ray_expr *ray_check_file_member(struct ray_check *c, struct ray_expr *fd, const char *member,
 				       const struct ray_where *where);
@@ -151,6 +154,11 @@ struct ray_substitution {
 };
 struct ray_expr *ray_expr_clone(struct ray_arena *arena, const struct ray_expr *e, const struct ray_substitution *s,
 				size_t count);
+
+/* check.c: what is checked twice must be copied first. */
+struct ray_statement *ray_check_copy_statements(struct ray_check *c, const struct ray_clause *clause);
+/* check_split.c */
+bool ray_check_split(struct ray_check *c, size_t index);
 
 /* check_statement.c: first pass, types; second pass, what actions ask for. */
 bool ray_check_statement(struct ray_check *c, struct ray_statement *s);

@@ -111,25 +111,25 @@ bool ray_check_is_writable(const struct ray_expr *e)
 	}
 }
 
-/* What a pointer points to, or an array consists of; NULL for others. A string is an array of char here. */
-static const struct ray_type *pointed_to(struct ray_check *c, const struct ray_type *t)
+/* What a pointer points to, or an array consists of; NULL for others. */
+static const struct ray_type *pointed_to(const struct ray_type *t)
 {
 	const struct ray_type *r = ray_type_resolve(t);
 
-	if (r->kind == RAY_TYPE_STRING)
-		return c ? ray_type_basic(c->types, RAY_BASIC_CHAR) : r;
 	return r->kind == RAY_TYPE_POINTER || r->kind == RAY_TYPE_ARRAY ? ray_type_resolve(r->target) : NULL;
 }
 
+/* A string goes where an array of characters would. */
 static bool targets_fit(const struct ray_type *l, const struct ray_type *r)
 {
-	const struct ray_type *x = pointed_to(NULL, l), *y = pointed_to(NULL, r);
+	bool l_is_string = ray_type_is_string(l), r_is_string = ray_type_is_string(r);
+	const struct ray_type *x = pointed_to(l), *y = pointed_to(r);
 
-	if (!x || !y)
+	if ((!x && !l_is_string) || (!y && !r_is_string))
 		return false;
-	if (x->kind == RAY_TYPE_VOID || y->kind == RAY_TYPE_VOID)
+	if ((x && x->kind == RAY_TYPE_VOID) || (y && y->kind == RAY_TYPE_VOID))
 		return true;
-	if (x->kind == RAY_TYPE_STRING || y->kind == RAY_TYPE_STRING)
+	if (l_is_string || r_is_string)
 		return ray_type_is_stringish(l) && ray_type_is_stringish(r);
 	return ray_type_equals(x, y);
 }
@@ -161,9 +161,9 @@ static bool pointer_types_fit(const struct ray_type *l, bool l_is_zero, const st
 		r = l;
 	if (!targets_fit(l, r))
 		return false;
-	to = pointed_to(NULL, r);
+	to = pointed_to(r);
 	if (ret)
-		*ret = to->kind == RAY_TYPE_VOID ? l : r;
+		*ret = to && to->kind == RAY_TYPE_VOID ? l : r;
 	return true;
 }
 

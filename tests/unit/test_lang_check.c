@@ -302,8 +302,7 @@ static void wrong_texts_are_refused_in_the_references_words(void **state)
 		  "(D program context required)" },
 		{ "BEGIN { x = rand() + exit(1); }",
 		  "[D_OP_INCOMPAT] line 1: operands have incompatible types: \"int\" + \"void\"" },
-		{ "BEGIN { trace(args[0]); }",
-		  "[D_ARGS_IDX] line 1: index 0 is out of range for :::BEGIN args[ ]" },
+		{ "BEGIN { trace(args[0]); }", "[D_ARGS_IDX] line 1: index 0 is out of range for :::BEGIN args[ ]" },
 		{ "no:such:probe:here { }",
 		  "[D_PDESC_ZERO] line 1: probe description no:such:probe:here does not match any probes" },
 		{ "BEGIN { alloca(4096); }", "[D_ALLOCA_SIZE] line 1: alloca(4096) size larger than scratchsize 256" },
@@ -312,6 +311,35 @@ static void wrong_texts_are_refused_in_the_references_words(void **state)
 	(void)state;
 	for (size_t i = 0; i < RAY_COUNT(rows); i++)
 		refuses(rows[i].text, rows[i].error);
+}
+
+static void clauses_that_look_at_args_are_split_by_description(void **state)
+{
+	const struct ray_lang_options options = { .error_tags = true, .strsize = 256 };
+	struct checked r;
+
+	(void)state;
+	check_with(&r, "syscall::openat:entry, syscall::write:entry { trace(args[0]); } BEGIN { exit(0); }", &options);
+	if (strstr(r.error, "D_PDESC_ZERO")) {
+		done(&r);
+		skip(); /* no tracefs */
+	}
+	assert_string_equal(r.error, "");
+	assert_int_equal(r.program->clauses.n, 3);
+	assert_string_equal(r.program->clauses.at[1]->probes.at[0]->function, "write");
+	assert_int_equal(r.program->clauses.at[2]->index, 2);
+	done(&r);
+}
+
+static void the_processor_is_its_number(void **state)
+{
+	struct checked r;
+	struct ray_statement *s = accepts(&r, "BEGIN { trace(curcpu->cpu_id); trace(lgrp); }");
+
+	(void)state;
+	assert_int_equal(s[0].args[0]->variable->builtin, RAY_BUILTIN_CPU);
+	assert_int_equal(s[1].args[0]->kind, RAY_EXPR_INTEGER);
+	done(&r);
 }
 
 int main(void)
@@ -331,6 +359,8 @@ int main(void)
 		cmocka_unit_test(the_predicate_may_make_what_statements_use),
 		cmocka_unit_test(destructive_clauses_are_told),
 		cmocka_unit_test(kernel_structures_can_be_looked_into),
+		cmocka_unit_test(clauses_that_look_at_args_are_split_by_description),
+		cmocka_unit_test(the_processor_is_its_number),
 		cmocka_unit_test(wrong_texts_are_refused_in_the_references_words),
 	};
 
