@@ -48,6 +48,8 @@ static const struct {
 	[RAY_LINK_TASK_GROUP_LEADER] = { "task_struct", "group_leader" },
 	[RAY_LINK_MM_EXE_FILE] = { "mm_struct", "exe_file" },
 	[RAY_LINK_TASK_EXIT_CODE] = { "task_struct", "exit_code" },
+	[RAY_LINK_TASK_SIGNAL] = { "task_struct", "signal" },
+	[RAY_LINK_SIGNAL_GROUP_CODE] = { "signal_struct", "group_exit_code" },
 	[RAY_LINK_TASK_DS] = { "task_struct", "thread.ds" },
 	[RAY_LINK_TASK_ES] = { "task_struct", "thread.es" },
 	[RAY_LINK_TASK_FSBASE] = { "task_struct", "thread.fsbase" },

@@ -116,6 +116,29 @@ static void emit_exit_reason(struct ray_piece *p)
 	ray_piece_place(p, done);
 }
 
+/* A signal that nobody handles is delivered as SIGKILL to each thread; what it was is in the process' exit code. */
+static void emit_signal(struct ray_piece *p, int i)
+{
+	static const struct ray_fetch task_signal = {
+		.kind = RAY_FETCH_TASK_FIELD, .value = RAY_LINK_TASK_SIGNAL, .size = 8, .flags = 4
+	};
+	uint32_t done = ray_piece_label(p);
+
+	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_CTX_REG, 0));
+	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JNE, BPF_REG_1, SIGKILL), done);
+	emit_field(p, i, &task_signal);
+	ray_piece_emit(p, RAY_MOV_REG(BPF_REG_3, BPF_REG_1));
+	ray_piece_load_const(p, BPF_REG_1, RAY_LINK_SIGNAL_GROUP_CODE);
+	ray_piece_emit(p, RAY_ALU_REG(BPF_ADD, BPF_REG_3, BPF_REG_1));
+	ray_piece_emit(p, RAY_STORE_IMM(BPF_DW, RAY_SLOT_REG, arg_at(i), 0));
+	ray_enter_read(p, arg_at(i), 4, BPF_FUNC_probe_read_kernel);
+	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_SLOT_REG, arg_at(i)));
+	ray_piece_emit(p, RAY_ALU_IMM(BPF_AND, BPF_REG_1, 0x7f));
+	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JNE, BPF_REG_1, 0), done);
+	ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_1, SIGKILL));
+	ray_piece_place(p, done);
+}
+
 static void emit_thread(struct ray_piece *p, bool is_process)
 {
 	ray_piece_emit(p, RAY_CALL_HELPER(BPF_FUNC_get_current_pid_tgid));
@@ -143,6 +166,9 @@ void ray_enter_fetch(struct ray_piece *p, int i, const struct ray_fetch *f)
 	case RAY_FETCH_RAW_FIELD:
 	case RAY_FETCH_TASK_FIELD:
 		emit_field(p, i, f);
+		break;
+	case RAY_FETCH_SIGNAL:
+		emit_signal(p, i);
 		break;
 	case RAY_FETCH_EXIT:
 		emit_field(p, i, f);

@@ -95,6 +95,7 @@ enum ray_fetch_kind {
 	RAY_FETCH_TASK,	    /* address of the current task */
 	RAY_FETCH_TID,	    /* of the current thread; equals TGID in the first thread of a process */
 	RAY_FETCH_TGID,
+	RAY_FETCH_SIGNAL,   /* the signal that is delivered: the one that ends the process, where its threads are told SIGKILL */
 	RAY_FETCH_EXIT,	    /* how a task ended (CLD_EXITED...), from its exit code: a RAW_FIELD */
 };
 
@@ -315,7 +316,7 @@ struct ray_name_offsets {
 	X(STRSIZE) X(SLOT_MASK) /* offsets into the slot are and-ed with it */ X(SLOT_END) /* of what a script can reach */ X(SLOT_COUNT) \
 	X(BLOCK) /* largest copy at a masked offset */ X(WORK_AT) /* the runtime's own area */ X(SCRATCH_START) X(SCRATCH_SIZE) \
 	X(NSPEC) X(RING_WAKEUP) \
-	X(TASK_REAL_PARENT) X(TASK_GROUP_LEADER) X(MM_EXE_FILE) X(TASK_TGID) X(TASK_PID) X(TASK_FILES) X(TASK_FS) X(TASK_MM) X(TASK_COMM) X(TASK_EXIT_CODE) X(TASK_RUNTIME) X(TASK_DS) X(TASK_ES) X(TASK_FSBASE) X(TASK_GSBASE) X(TASK_TRAP) \
+	X(TASK_REAL_PARENT) X(TASK_GROUP_LEADER) X(MM_EXE_FILE) X(TASK_TGID) X(TASK_PID) X(TASK_FILES) X(TASK_FS) X(TASK_MM) X(TASK_COMM) X(TASK_EXIT_CODE) X(TASK_SIGNAL) X(SIGNAL_GROUP_CODE) X(TASK_RUNTIME) X(TASK_DS) X(TASK_ES) X(TASK_FSBASE) X(TASK_GSBASE) X(TASK_TRAP) \
 	X(MM_ARG_START) X(MM_ARG_END) X(MM_START_STACK) X(MM_XOL_AREA) X(XOL_VADDR) X(TASK_UTASK) X(UTASK_RETURNS) X(RETURN_ADDRESS) X(RETURN_NEXT) \
 	X(FILES_FDT) X(FDT_FD) X(FDT_MAX) X(FILE_PATH) X(FILE_FLAGS) X(FILE_POS) X(FILE_MODE) X(FILE_INODE) X(INODE_INO) \
 	X(PATH_DENTRY) X(PATH_MNT) X(FS_PWD) X(FS_ROOT) X(DENTRY_PARENT) X(DENTRY_NAME) X(DENTRY_INODE) X(DENTRY_SB) X(DENTRY_HASHED) \

@@ -106,7 +106,7 @@ static const struct ray_derived rows[] = {
 		    { "siginfo_t *", "info", 1, NULL },
 		    { "void (*)(void)", "handler", 2, NULL } },
 	  .sites = { { RAW("signal", "signal_deliver"),
-		       RAY_DERIVED_FETCH(RAY_DERIVED_RAW(0, 4), RAY_DERIVED_RAW(1, 8),
+		       RAY_DERIVED_FETCH({ .kind = RAY_FETCH_SIGNAL }, RAY_DERIVED_RAW(1, 8),
 					 { .kind = RAY_FETCH_RAW_FIELD, .reg = 2, .value = 0, .size = 8 },
 					 RAY_DERIVED_LAST) } },
 	  .site_count = 1 },
