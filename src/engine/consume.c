@@ -14,9 +14,14 @@ enum { FLUSH_AT = 256 * 1024 };
 
 void ray_consumer_flush(struct ray_consumer *c)
 {
+	bool is_cut = c->out.failed;
+
 	if (c->out.length)
 		fwrite(c->out.bytes, 1, c->out.length, c->file);
 	ray_text_clear(&c->out);
+	c->out.failed = 0;
+	if (is_cut)
+		ray_consumer_note(c, "no memory: some of the output is missing");
 }
 
 void ray_consumer_note(struct ray_consumer *c, const char *fmt, ...)
@@ -87,6 +92,8 @@ static void print_flow_head(struct ray_consumer *c, const struct ray_record *r, 
 	ray_text_printf(&c->out, "%-41s ", ray_text_get(&name));
 	if (flow == FLOW_ENTRY)
 		f->indent += 2;
+	if (!f->indent && f != &spare) /* threads come and go: only those that are inside something are kept */
+		*f = c->flows.at[--c->flows.n];
 }
 
 static void print_heading(struct ray_consumer *c)

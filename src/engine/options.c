@@ -1,11 +1,10 @@
-/* options.c - the table of options, and how their values are written. See options.h.
+/* options.c - the table of options. See options.h.
  * SPDX-License-Identifier: MIT
  *
  * A row says how the value is written, when it may be set, and where it goes. What the reference has for its own making (registers, object
  * formats, its daemon) is accepted without effect where a script may carry it along, and refused with a reason where it would promise something. */
 #include "engine/options.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include <string.h>
 
 #include "base/auto.h"
+#include "engine/options_value.h"
 
 enum when {
 	COMPILING, /* -x, pragma */
@@ -54,104 +54,6 @@ static struct ray_error *bad_value(void)
 
 /* ---- values ---- */
 
-static bool parse_u64(const char *text, char **end, uint64_t *ret)
-{
-	while (isspace((unsigned char)*text))
-		text++;
-	if (!isdigit((unsigned char)*text))
-		return false;
-	errno = 0;
-	*ret = strtoull(text, end, 0);
-	return errno == 0 && *ret <= INT64_MAX;
-}
-
-static bool parse_size(const char *text, uint64_t *ret)
-{
-	static const char units[] = "kmgt";
-	const char *unit;
-	uint64_t n;
-	char *end;
-	int shift = 0;
-
-	if (!parse_u64(text, &end, &n))
-		return false;
-	if (*end) {
-		unit = strchr(units, tolower((unsigned char)*end));
-		if (!unit || end[1])
-			return false;
-		shift = 10 * (int)(unit - units + 1);
-	}
-	if (n > (uint64_t)INT64_MAX >> shift)
-		return false;
-	*ret = n << shift;
-	return true;
-}
-
-static bool parse_rate(const char *text, uint64_t *ret)
-{
-	static const struct {
-		const char *name;
-		uint64_t ns;
-	} units[] = {
-		{ "", 1 },
-		{ "ns", 1 },
-		{ "nsec", 1 },
-		{ "us", 1000 },
-		{ "usec", 1000 },
-		{ "ms", 1000000 },
-		{ "msec", 1000000 },
-		{ "s", 1000000000 },
-		{ "sec", 1000000000 },
-		{ "m", 60000000000 },
-		{ "min", 60000000000 },
-		{ "h", 3600000000000 },
-		{ "hour", 3600000000000 },
-		{ "d", 86400000000000 },
-		{ "day", 86400000000000 },
-		{ "hz", 0 },
-	};
-	uint64_t n;
-	char *end;
-
-	if (!parse_u64(text, &end, &n))
-		return false;
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcasecmp(units[i].name, end) != 0)
-			continue;
-		if (!units[i].ns)
-			*ret = n ? 1000000000 / n : 0;
-		else if (__builtin_mul_overflow(n, units[i].ns, ret))
-			return false;
-		return true;
-	}
-	return false;
-}
-
-/* Words or a number. is_set is false for "no" and its like: the default again. */
-static bool parse_number(const char *text, uint64_t *ret, bool *is_set)
-{
-	static const char *const words[][2] = { { "yes", "no" },     { "enable", "disable" }, { "enabled", "disabled" },
-						{ "true", "false" }, { "on", "off" },	      { "set", "unset" } };
-	char *end;
-
-	*is_set = true;
-	*ret = 1;
-	if (!text)
-		return true;
-	*is_set = *text != '\0';
-	if (!*text)
-		return true;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (strcasecmp(text, words[i][0]) == 0)
-			return true;
-		if (strcasecmp(text, words[i][1]) == 0) {
-			*is_set = false;
-			return true;
-		}
-	}
-	return parse_u64(text, &end, ret) && !*end;
-}
-
 static struct ray_error *add_to_list(char ***list, const char *prefix, const char *text, size_t length)
 {
 	size_t n = 0;
@@ -177,7 +79,7 @@ static struct ray_error *set_strsize(struct ray_trace_options *o, const char *va
 {
 	uint64_t n;
 
-	if (!value || !parse_size(value, &n) || n < 2)
+	if (!value || !ray_option_parse_size(value, &n) || n < 2)
 		return bad_value();
 	if (n > UINT32_MAX)
 		return ray_error_new(RAY_FAILED, "%s", strerror(EOVERFLOW));
@@ -189,7 +91,7 @@ static struct ray_error *set_printsize(struct ray_trace_options *o, const char *
 {
 	uint64_t n = 8192;
 
-	if (value && !parse_size(value, &n))
+	if (value && !ray_option_parse_size(value, &n))
 		return bad_value();
 	if (n == 0 || n > 65536)
 		n = 8192;
@@ -202,7 +104,7 @@ static struct ray_error *set_cpu(struct ray_trace_options *o, const char *value)
 	uint64_t n;
 	bool is_set;
 
-	if (!parse_number(value, &n, &is_set) || n > INT32_MAX)
+	if (!ray_option_parse_number(value, &n, &is_set) || n > INT32_MAX)
 		return bad_value();
 	o->cpu = is_set ? (int)n : -1;
 	return NULL;
@@ -210,7 +112,7 @@ static struct ray_error *set_cpu(struct ray_trace_options *o, const char *value)
 
 static struct ray_error *set_statusrate(struct ray_trace_options *o, const char *value)
 {
-	if (!value || !parse_rate(value, &o->statusrate_ns))
+	if (!value || !ray_option_parse_rate(value, &o->statusrate_ns))
 		return bad_value();
 	o->statusrate_given = 1;
 	return NULL;
@@ -445,7 +347,7 @@ static struct ray_error *set_word_or_number(void *field, const struct row *row, 
 	uint64_t n;
 	bool is_set;
 
-	if (!parse_number(value, &n, &is_set) || n > INT32_MAX)
+	if (!ray_option_parse_number(value, &n, &is_set) || n > INT32_MAX)
 		return bad_value();
 	if (row->form == SWITCH) {
 		*(bool *)field = is_set && n != 0;
@@ -477,14 +379,14 @@ static struct ray_error *set_field(struct ray_trace_options *o, const struct row
 	case NUMBER:
 		return set_word_or_number(field, row, value);
 	case SIZE:
-		return value && parse_size(value, field) ? NULL : bad_value();
+		return value && ray_option_parse_size(value, field) ? NULL : bad_value();
 	case SIZE32:
-		if (!value || !parse_size(value, &n) || n > UINT32_MAX)
+		if (!value || !ray_option_parse_size(value, &n) || n > UINT32_MAX)
 			return bad_value();
 		*(uint32_t *)field = (uint32_t)n;
 		return NULL;
 	case RATE:
-		return value && parse_rate(value, field) ? NULL : bad_value();
+		return value && ray_option_parse_rate(value, field) ? NULL : bad_value();
 	case CHOICE:
 		if (!value || !find_word(row->words, value, &choice))
 			return bad_value();

@@ -57,6 +57,7 @@ static int setup(void **state)
 						   .steps = f->steps,
 						   .record_size = sizeof(struct ray_record) };
 	f->trace.plan = &f->plan;
+	f->trace.program = &f->program;
 	f->trace.state = &f->state;
 	f->trace.settings.progname = "dtrace";
 	f->trace.settings.is_testing = true;
@@ -268,6 +269,31 @@ static void speculations_that_find_no_room_are_counted(void **state)
 		 "dtrace: [DTRACEDROP_SPEC] 3 speculative drops\n");
 }
 
+static void keep_record(void *arg, const struct ray_probe *probe, const struct ray_clause *clause,
+			const struct ray_value *values, size_t count)
+{
+	ray_text_printf(arg, "%s %u:", probe->name, clause->index);
+	for (size_t i = 0; i < count; i++)
+		ray_text_printf(arg, " %lld", (long long)values[i].integer);
+}
+
+static void who_wants_records_gets_their_values(void **state)
+{
+	struct fixture *f = *state;
+	ray_auto_text seen = { 0 };
+
+	add_step(f, RAY_FN_TRACE, NULL);
+	add_field(f, &int_type, RAY_VALUE_INTEGER, 8);
+	add_step(f, RAY_FN_PRINTF, "%d");
+	add_field(f, &long_type, RAY_VALUE_INTEGER, 8);
+	f->record.words[0] = (uint64_t)-7;
+	f->record.words[1] = 8;
+	f->trace.settings.on_record = keep_record;
+	f->trace.settings.arg = &seen;
+	prints(f, "");
+	assert_string_equal(ray_text_get(&seen), "BEGIN 0: -7 8");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -282,6 +308,7 @@ int main(void)
 		TEST(setopt_complains_in_the_references_words),
 		TEST(speculations_wait_for_commit),
 		TEST(speculations_that_find_no_room_are_counted),
+		TEST(who_wants_records_gets_their_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
