@@ -29,19 +29,34 @@ static struct ray_error *read_script(struct ray_trace_call *t, const char *name,
 	return NULL;
 }
 
+/* Blanks as wide as the first column - 1 bytes of the line are on a terminal. */
+static void add_padding(const char *line, int column, struct ray_text *out)
+{
+	for (int i = 0; i < column - 1 && line[i]; i++) {
+		if ((line[i] & 0xc0) != 0x80) /* not within a character of UTF-8 */
+			ray_text_add(out, line[i] == '\t' ? "\t" : " ");
+	}
+}
+
 /* Which text it was; and, for a person, where in it. */
 static struct ray_error *explain(struct ray_trace_call *t, const struct ray_trace_given *g, struct ray_error *err,
 				 const struct ray_diagnostic *d)
 {
 	bool is_script = g->kind == RAY_TEXT_SCRIPT;
 	int column = d->where.column > 0 ? d->where.column : 1;
+	ray_auto_text place = { 0 };
 
 	err = ray_error_wrap(err, is_script ? "failed to compile script %s" : "invalid probe specifier %s",
 			     g->argument);
 	if (t->is_testing || !d->source_line || d->where.line <= 0)
 		return err;
-	return ray_error_remedy(err, "  at %s:%d:%d\n    %s\n    %*s^", d->where.file ? d->where.file : "line",
-				d->where.line, column, d->source_line, column - 1, "");
+	ray_text_printf(&place, "  at %s:%d:%d\n    %s\n    ", d->where.file ? d->where.file : "line", d->where.line,
+			column, d->source_line);
+	add_padding(d->source_line, column, &place);
+	ray_text_add(&place, "^");
+	if (!t->macros.target && d->tag && strstr(d->tag, "_UNDEF") && strstr(d->message, "$target"))
+		ray_text_add(&place, "\n  -p PID or -c 'command' says which process that is");
+	return ray_error_remedy(err, "%s", ray_text_get(&place));
 }
 
 static struct ray_error *pragma_error(const struct ray_trace_call *t, const struct ray_pragma_option *o,

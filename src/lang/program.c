@@ -59,11 +59,13 @@ static bool is_type(void *arg, const char *name)
 	return ray_type_typedef(p->program->types, name) != NULL;
 }
 
+/* What is wrong with the text as a whole has a line, as in the reference, but no place in it. */
 static bool check_end(struct ray_parser *p)
 {
 	const struct ray_macros *macros = &p->macros;
 	size_t last = macros->argument_count - 1;
 
+	p->token.where.source = NULL;
 	if (!ray_pragma_finish(p))
 		return false;
 	if (macros->argument_count > 1 && !macros->allow_unused && !p->lex.used[last])
