@@ -55,7 +55,9 @@ static bool match_spec(struct ray_check *c, struct ray_clause *clause, size_t in
 	clause->probes.n = list.n;
 	clause->probes.cap = list.cap;
 	if (err) {
-		ray_check_fail(c, where, "D_PDESC_INVAL", "%s", ray_error_text(err));
+		const char *remedy = ray_error_remedy_text(err);
+
+		ray_check_fail(c, where, "D_PDESC_INVAL", "%s%s%s", ray_error_text(err), *remedy ? "; try: " : "", remedy);
 		ray_error_free(err);
 		return false;
 	}
