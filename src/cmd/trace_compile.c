@@ -54,7 +54,7 @@ static struct ray_error *explain(struct ray_trace_call *t, const struct ray_trac
 			column, d->source_line);
 	add_padding(d->source_line, column, &place);
 	ray_text_add(&place, "^");
-	if (!t->macros.target && d->tag && strstr(d->tag, "_UNDEF") && strstr(d->message, "$target"))
+	if (!t->macros.target && strstr(d->message, "$target") && strstr(d->message, "ndefined"))
 		ray_text_add(&place, "\n  -p PID or -c 'command' says which process that is");
 	return ray_error_remedy(err, "%s", ray_text_get(&place));
 }
