@@ -12,11 +12,20 @@
 
 enum { MAX_DEPTH = 64 };
 
+/* What a name turned out to be; type NULL: nothing. libbpf looks through all types for each question. */
+struct answer {
+	struct answer *next;
+	enum ray_type_kind kind;
+	const char *name;
+	const struct ray_type *type;
+};
+
 struct ray_btf {
 	struct btf *btf;
 	uint32_t count;
 	const struct ray_type **made;	  /* by id: as it is used by others; structures are FORWARD */
 	const struct ray_type **complete; /* by id: structures with their members */
+	struct answer *answers;		  /* in the arena */
 };
 
 static struct ray_btf *load(void)
@@ -250,17 +259,37 @@ const struct ray_type *ray_btf_complete_(struct ray_types *types, uint32_t id)
 	return s;
 }
 
-const struct ray_type *ray_btf_find_(struct ray_types *types, enum ray_type_kind kind, const char *name)
+static const struct ray_type *find(struct ray_types *types, enum ray_type_kind kind, const char *name)
 {
-	struct ray_btf *b = get(types);
 	uint32_t wanted = kind == RAY_TYPE_STRUCT ? BTF_KIND_STRUCT :
 			  kind == RAY_TYPE_UNION  ? BTF_KIND_UNION :
 			  kind == RAY_TYPE_ENUM	  ? BTF_KIND_ENUM :
 						    BTF_KIND_TYPEDEF;
-	int id = b ? btf__find_by_name_kind(b->btf, name, wanted) : -1;
+	int id = btf__find_by_name_kind(types->btf->btf, name, wanted);
 
 	if (id <= 0)
 		return NULL;
 	return kind == RAY_TYPE_STRUCT || kind == RAY_TYPE_UNION ? ray_btf_complete_(types, (uint32_t)id) :
 								   convert(types, (uint32_t)id, 0);
+}
+
+const struct ray_type *ray_btf_find_(struct ray_types *types, enum ray_type_kind kind, const char *name)
+{
+	struct ray_btf *b = get(types);
+	struct answer *a = b ? b->answers : NULL;
+
+	while (a && (a->kind != kind || strcmp(a->name, name)))
+		a = a->next;
+	if (a || !b)
+		return a ? a->type : NULL;
+	a = ray_arena_alloc(types->arena, sizeof(*a));
+	if (!a)
+		return NULL;
+	*a = (struct answer){ .next = b->answers,
+			      .kind = kind,
+			      .name = ray_arena_strdup(types->arena, name),
+			      .type = find(types, kind, name) };
+	if (a->name)
+		b->answers = a;
+	return a->type;
 }
