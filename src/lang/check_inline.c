@@ -52,8 +52,9 @@ bool ray_check_inlines(struct ray_check *c)
 		struct ray_variable *v = c->program->variables[RAY_SCOPE_INLINE].at[i];
 
 		c->inlines_known = i;
-		if (!v->body->type && !check_inline(c, v))
+		if (!v->is_read && !check_inline(c, v))
 			return false;
+		v->is_read = true; /* once is enough */
 	}
 	c->inlines_known = SIZE_MAX;
 	return true;

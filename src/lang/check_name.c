@@ -261,8 +261,31 @@ struct ray_expr *ray_check_aggregation(struct ray_check *c, struct ray_expr *e, 
 	return e;
 }
 
+/* Only asked when the program is refused anyway: the list is long. */
+static bool is_kernel_symbol(const char *name)
+{
+	ray_auto_file FILE *f = fopen("/proc/kallsyms", "re");
+	ray_auto_memory char *line = NULL;
+	size_t size = 0, length = strlen(name);
+
+	while (f && length && getline(&line, &size, f) > 0) {
+		char *at = strchr(line, ' ');
+
+		at = at ? strchr(at + 1, ' ') : NULL;
+		if (at && !strncmp(at + 1, name, length) && strchr("\t\n", at[1 + length]) && at[1 + length])
+			return true;
+	}
+	return false;
+}
+
 struct ray_expr *ray_check_symbol(struct ray_check *c, struct ray_expr *e, enum ray_use use)
 {
 	(void)use;
+	if (is_kernel_symbol(strrchr(e->text, '`') + 1))
+		return ray_check_fail(
+			c, &e->where, "D_SYM_NOTYPES",
+			"no symbolic type information is available for vmlinux`%s: the kernel describes the types of "
+			"its structures only, not of its variables",
+			strrchr(e->text, '`') + 1);
 	return ray_check_fail(c, &e->where, "D_IDENT_UNDEF", "failed to resolve %s: Unknown symbol name", e->text);
 }
