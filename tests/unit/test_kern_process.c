@@ -235,6 +235,32 @@ static void numbers_fall_into_distributions(void **state)
 				 log_linear[i].word);
 }
 
+/* Where the kernel lets us. */
+static void bytes_are_written_into_the_process(void **state)
+{
+	char to[16] = "0123456789";
+	uint64_t from;
+
+	(void)state;
+	if (!kern_load(&run, "ray_copyout")) {
+		assert_non_null(strstr(run.skip, "lets nobody write"));
+		skip();
+	}
+	from = kern_string(&run, 0, "abcdef");
+	kern_call(&run, from, (uintptr_t)to, 3, 0);
+	assert_string_equal(to, "abc3456789");
+	assert_int_equal(kern_slot(&run)->fault, 0);
+	kern_call(&run, from, (uintptr_t)to, 0, 0);
+	assert_string_equal(to, "abc3456789");
+	kern_call(&run, from, 16, 3, 0);
+	assert_int_equal(kern_slot(&run)->fault, RAY_FAULT_BADADDR);
+	need("ray_copyoutstr");
+	from = kern_string(&run, 0, "xy");
+	kern_call(&run, from, (uintptr_t)to, 100, 0);
+	assert_string_equal(to, "xy");
+	assert_string_equal(to + 3, "3456789");
+}
+
 /* Each on its own: what the verifier does not take shows here, whatever a script uses. */
 static void every_function_is_taken_by_the_verifier(void **state)
 {
@@ -281,6 +307,7 @@ int main(void)
 		cmocka_unit_test(the_process_itself),
 		cmocka_unit_test(values_out_of_json),
 		cmocka_unit_test(speculations_are_given_out_and_ended),
+		cmocka_unit_test(bytes_are_written_into_the_process),
 		cmocka_unit_test(every_function_is_taken_by_the_verifier),
 		cmocka_unit_test(numbers_fall_into_distributions),
 	};
