@@ -132,13 +132,36 @@ static bool add_unnamed(struct ray_stacker *s, struct ray_stack_process *p, cons
 	return true;
 }
 
+static struct ray_stack_line *frame_line(struct ray_stacker *s, const struct ray_frame *f)
+{
+	ray_auto_text text = { 0 };
+
+	ray_frame_line(f, &text);
+	return text.failed ? NULL : ray_stack_table_line(&s->table, ray_text_get(&text), ray_frame_is_plumbing(f));
+}
+
+static bool add_frame(struct ray_stacker *s, const struct ray_frame *f, line_list *lines)
+{
+	struct ray_stack_line *line = frame_line(s, f);
+	struct ray_frame plain = *f;
+
+	if (!line || !ray_vec_push(lines, line))
+		return false;
+	if (f->kind != RAY_FRAME_JS || !f->receiver_class) {
+		line->is_plain = true;
+		return true;
+	}
+	plain.receiver_class = NULL;
+	line->plain = frame_line(s, &plain);
+	if (line->plain == line)
+		line->plain = NULL;
+	return true;
+}
+
 static bool add_named(struct ray_stacker *s, const struct ray_stack *stack, line_list *lines)
 {
 	for (size_t i = 0; i < stack->count; i++) {
-		ray_auto_text text = { 0 };
-
-		ray_frame_line(&stack->frames[i], &text);
-		if (text.failed || !add_line(s, lines, ray_text_get(&text), ray_frame_is_plumbing(&stack->frames[i])))
+		if (!add_frame(s, &stack->frames[i], lines))
 			return false;
 	}
 	return true;
@@ -217,7 +240,7 @@ void ray_stacker_print(struct ray_stacker *s, const struct ray_stack_ref *ref, e
 	for (uint32_t i = 0; e && i < e->count && printed < frames; i++) {
 		if (kind == RAY_VALUE_JSTACK && e->lines[i]->is_plumbing)
 			continue;
-		ray_text_add(out, e->lines[i]->text);
+		ray_text_add(out, ray_stack_line_text(e->lines[i]));
 		ray_text_add(out, "\n");
 		printed++;
 	}

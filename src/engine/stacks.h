@@ -20,6 +20,9 @@
 struct ray_stack_line {
 	uint32_t hash;
 	bool is_plumbing; /* of V8: jstack() leaves it out */
+	bool is_plain;	  /* some frame reads exactly so */
+	/* The same place without the class of the receiver, which is not known where a function was inlined; NULL: it says none. */
+	struct ray_stack_line *plain;
 	char text[];
 };
 
@@ -33,14 +36,16 @@ struct ray_stack_table {
 	struct ray_arena *arena;
 	struct ray_stack_entry *stacks;
 	size_t stack_count, stack_room;
-	const struct ray_stack_line **lines;
+	struct ray_stack_line **lines;
 	size_t line_count, line_room;
 };
 
 bool ray_stack_table_init(struct ray_stack_table *t);
 void ray_stack_table_deinit(struct ray_stack_table *t);
 /* NULL without memory. */
-const struct ray_stack_line *ray_stack_table_line(struct ray_stack_table *t, const char *text, bool is_plumbing);
+struct ray_stack_line *ray_stack_table_line(struct ray_stack_table *t, const char *text, bool is_plumbing);
+/* What to print: places that were seen without a class are printed without one, so that stacks that mean the same read the same. */
+const char *ray_stack_line_text(const struct ray_stack_line *line);
 /* Replaces what was known of id. lines is copied. */
 bool ray_stack_table_add(struct ray_stack_table *t, uint64_t id, const struct ray_stack_line *const *lines,
 			 uint32_t count);

@@ -36,7 +36,7 @@ static uint32_t hash_text(const char *text, bool is_plumbing)
 static bool grow_lines(struct ray_stack_table *t)
 {
 	size_t room = t->line_room * 2;
-	const struct ray_stack_line **lines = calloc(room, sizeof(*lines));
+	struct ray_stack_line **lines = calloc(room, sizeof(*lines));
 
 	if (!lines)
 		return false;
@@ -55,7 +55,7 @@ static bool grow_lines(struct ray_stack_table *t)
 	return true;
 }
 
-const struct ray_stack_line *ray_stack_table_line(struct ray_stack_table *t, const char *text, bool is_plumbing)
+struct ray_stack_line *ray_stack_table_line(struct ray_stack_table *t, const char *text, bool is_plumbing)
 {
 	uint32_t hash = hash_text(text, is_plumbing);
 	struct ray_stack_line *line;
@@ -77,6 +77,11 @@ const struct ray_stack_line *ray_stack_table_line(struct ray_stack_table *t, con
 	t->lines[at] = line;
 	t->line_count++;
 	return line;
+}
+
+const char *ray_stack_line_text(const struct ray_stack_line *line)
+{
+	return line->plain && line->plain->is_plain ? line->plain->text : line->text;
 }
 
 static struct ray_stack_entry *slot_of(struct ray_stack_entry *stacks, size_t room, uint64_t id)

@@ -30,6 +30,24 @@ static void the_same_text_is_the_same_line(void **state)
 	ray_stack_table_deinit(&t);
 }
 
+/* Inlined, a method's class is not known: the same place reads the same either way. */
+static void a_place_that_was_seen_without_a_class_is_printed_without(void **state)
+{
+	struct ray_stack_line *with, *without;
+	struct ray_stack_table t;
+
+	(void)state;
+	assert_true(ray_stack_table_init(&t));
+	with = ray_stack_table_line(&t, "Reader.open (x.js:1:2)", false);
+	without = ray_stack_table_line(&t, "open (x.js:1:2)", false);
+	with->plain = without;
+	assert_string_equal(ray_stack_line_text(with), "Reader.open (x.js:1:2)");
+	without->is_plain = true;
+	assert_string_equal(ray_stack_line_text(with), "open (x.js:1:2)");
+	assert_string_equal(ray_stack_line_text(without), "open (x.js:1:2)");
+	ray_stack_table_deinit(&t);
+}
+
 static void a_stack_is_found_by_its_id(void **state)
 {
 	const struct ray_stack_line *lines[2];
@@ -56,6 +74,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_same_text_is_the_same_line),
+		cmocka_unit_test(a_place_that_was_seen_without_a_class_is_printed_without),
 		cmocka_unit_test(a_stack_is_found_by_its_id),
 	};
 
