@@ -109,9 +109,10 @@ struct ray_place {
 	const struct ray_expr *element;		  /* DYNAMIC: its args are at positions from keys_d on */
 	unsigned keys_d, d;			  /* d: of the ADDRESS */
 	uint32_t offset;			  /* from the slot's, the element's or the address's start */
-	uint32_t start, limit;			  /* of the whole variable, as offset counts; unused for ADDRESS */
+	uint32_t limit;				  /* where the variable ends, as offset counts; unused for ADDRESS */
 	bool has_index;				  /* plus a number of bytes at position index_d */
 	unsigned index_d;
+	bool is_whole; /* a variable or element itself, nothing inside of it */
 	bool has_flag; /* a string variable: the 8 bytes at offset - 8 tell whether it is NULL */
 	const struct ray_type *type;
 	uint32_t bit_shift, bit_width; /* of a bit-field, in the container of bit_size bytes at offset */

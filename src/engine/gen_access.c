@@ -164,12 +164,6 @@ static void store_behind_address(struct ray_gen *g, const struct ray_place *p, u
 	ray_gen_check_fault(g);
 }
 
-static bool is_whole(const struct ray_place *p)
-{
-	return p->offset == 0 && !p->has_index && !p->bit_width &&
-	       ray_type_resolve(p->type) == ray_type_resolve(p->variable->variable->type);
-}
-
 static void store_number(struct ray_gen *g, const struct ray_place *p, unsigned d, unsigned free)
 {
 	if (p->kind == RAY_PLACE_ADDRESS) {
@@ -180,7 +174,7 @@ static void store_number(struct ray_gen *g, const struct ray_place *p, unsigned 
 		ray_gen_slot_store(g, ray_gen_size_code(access_size(p)), p->offset, ray_gen_get(g, d, R3));
 		return;
 	}
-	if (p->kind == RAY_PLACE_DYNAMIC && is_whole(p)) {
+	if (p->kind == RAY_PLACE_DYNAMIC && p->is_whole) {
 		ray_gen_dynamic_store(g, p, d);
 		return;
 	}
@@ -335,7 +329,7 @@ static void store_reference(struct ray_gen *g, const struct ray_place *p, unsign
 {
 	if (p->has_flag) {
 		store_flagged(g, p, d);
-	} else if (p->kind == RAY_PLACE_DYNAMIC && is_whole(p)) {
+	} else if (p->kind == RAY_PLACE_DYNAMIC && p->is_whole) {
 		ray_gen_dynamic_store(g, p, d);
 	} else if (p->kind == RAY_PLACE_SLOT && !p->has_index) {
 		fetch(g, p, d, p->offset);

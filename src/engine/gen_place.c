@@ -48,7 +48,7 @@ static void place_variable(struct ray_gen *g, const struct ray_expr *e, struct r
 		  v->scope == RAY_SCOPE_GLOBAL ? RAY_PLACE_GLOBAL :
 						 RAY_PLACE_SLOT;
 	p->offset = p->kind == RAY_PLACE_DYNAMIC ? 0 : p->variable->offset;
-	p->start = p->offset;
+	p->is_whole = true;
 	p->limit = p->offset + p->variable->size;
 	if (p->kind != RAY_PLACE_DYNAMIC && ray_type_is_string(v->type)) {
 		p->has_flag = true;
@@ -96,7 +96,7 @@ static unsigned place_member(struct ray_gen *g, const struct ray_expr *e, unsign
 		next = d + 1;
 	}
 	p->type = e->type;
-	p->has_flag = false;
+	p->has_flag = p->is_whole = false;
 	if (e->bit_width)
 		place_bits(p, e->bit_offset, e->bit_width);
 	else
@@ -180,6 +180,7 @@ static unsigned place_deref(struct ray_gen *g, const struct ray_expr *e, unsigne
 		if (is_sum)
 			d = add_index(g, address, array->kind == RAY_TYPE_ARRAY ? array : NULL, d, p);
 		p->has_flag = p->has_flag && !is_sum;
+		p->is_whole = false;
 	} else {
 		ray_gen_expr(g, e->a, d);
 		p->kind = RAY_PLACE_ADDRESS;

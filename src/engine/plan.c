@@ -211,6 +211,11 @@ static struct ray_error *plan_dynamic(struct ray_plan *plan, struct ray_variable
 	return ray_vec_push(&plan->classes, wanted) ? NULL : &ray_enomem;
 }
 
+static bool is_array(const struct ray_variable *v)
+{
+	return v->type && ray_type_resolve(v->type)->kind == RAY_TYPE_ARRAY;
+}
+
 static struct ray_error *plan_variables(struct ray_plan *plan)
 {
 	size_t all = 0;
@@ -239,7 +244,8 @@ static struct ray_error *plan_variables(struct ray_plan *plan)
 				plan_static(plan, &at[i]);
 			if (err)
 				return err;
-			ray_grow(&plan->value_size, ray_round8(at[i].size));
+			if (!is_array(at[i].variable)) /* arrays are never assigned as a whole */
+				ray_grow(&plan->value_size, ray_round8(at[i].size));
 		}
 	}
 	if (plan->globals_size) {

@@ -6,6 +6,8 @@
 #include "kern/wire.h"
 #include "lang/functions.h"
 
+enum { FIELD_BOUND = 1 << 22 };
+
 static uint32_t frames_of(const struct ray_plan *plan, const struct ray_expr *call)
 {
 	const struct ray_trace_options *o = plan->options;
@@ -75,6 +77,12 @@ static uint32_t string_size(const struct ray_plan *plan, const struct ray_expr *
 	return size < most ? size : most;
 }
 
+/* More than any record may have is refused later; until then sums of it must not wrap. */
+static uint32_t bounded(uint64_t size)
+{
+	return size > FIELD_BOUND ? FIELD_BOUND : size;
+}
+
 void ray_plan_field(const struct ray_plan *plan, const struct ray_expr *e, struct ray_field *f)
 {
 	const struct ray_type *type = ray_type_resolve(e->type);
@@ -87,7 +95,7 @@ void ray_plan_field(const struct ray_plan *plan, const struct ray_expr *e, struc
 		f->size = string_size(plan, e);
 	} else if (ray_type_is_by_reference(e->type) || (type->kind == RAY_TYPE_FLOAT && type->size > 8)) {
 		f->kind = RAY_VALUE_BYTES;
-		f->size = ray_type_size(e->type);
+		f->size = bounded(ray_type_size(e->type));
 	} else if (type->kind == RAY_TYPE_FLOAT) {
 		f->kind = RAY_VALUE_FLOAT;
 	}
@@ -103,14 +111,15 @@ struct record {
 static void add(struct record *r, struct ray_field f)
 {
 	f.offset = r->clause->record_size;
-	r->clause->record_size += ray_round8(f.size);
+	if (r->clause->record_size <= FIELD_BOUND)
+		r->clause->record_size += ray_round8(f.size);
 	r->fields[r->n++] = f;
 }
 
 static void add_tracemem(struct record *r, const struct ray_statement *s)
 {
 	struct ray_field f = { .kind = RAY_VALUE_BYTES,
-			       .size = s->arg_count > 1 ? s->args[1]->value : 0,
+			       .size = s->arg_count > 1 ? bounded(s->args[1]->value) : 0,
 			       .type = s->args[0]->type,
 			       .expr = s->args[0] };
 
@@ -131,7 +140,7 @@ static void add_print(struct record *r, const struct ray_expr *e)
 	if (type->kind != RAY_TYPE_POINTER && !ray_type_is_by_reference(e->type))
 		return;
 	f = (struct ray_field){ .kind = RAY_VALUE_BYTES, .type = target, .expr = e };
-	f.size = ray_type_is_string(target) ? ray_plan_string_size(r->plan) : ray_type_size(target);
+	f.size = ray_type_is_string(target) ? ray_plan_string_size(r->plan) : bounded(ray_type_size(target));
 	add(r, f);
 }
 
