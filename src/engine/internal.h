@@ -133,4 +133,7 @@ void ray_stacker_print(struct ray_stacker *s, const struct ray_stack_ref *ref, e
 /* usym (kind 's'), ufunc ('f'), umod ('m'), uaddr ('a') of an address in a process; sym, func, mod of the kernel with tgid 0. */
 void ray_stacker_symbol(struct ray_stacker *s, uint32_t tgid, uint64_t address, char kind, struct ray_text *out);
 
+/* Does this address of the kernel belong to a BPF program, or to what calls one at a tracepoint? */
+bool ray_stacker_is_own(struct ray_stacker *s, uint64_t address);
+
 #endif

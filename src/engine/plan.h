@@ -72,6 +72,9 @@ struct ray_variable_plan {
 	uint32_t class_index;	 /* into classes */
 };
 
+/* Frames of a kernel stack that may be ours and the tracepoint's, in front of those that were asked for. */
+enum { RAY_STACK_OWN = 6 };
+
 enum { RAY_MAP_OWN = 1000 }; /* numbers of maps that only this program has, from here on */
 
 struct ray_plan {

@@ -28,7 +28,7 @@ static void field_of_call(const struct ray_plan *plan, const struct ray_expr *e,
 	case RAY_FN_STACK:
 		f->kind = RAY_VALUE_STACK;
 		f->frames = frames_of(plan, e);
-		f->size = f->frames * 8;
+		f->size = (f->frames + RAY_STACK_OWN) * 8;
 		break;
 	case RAY_FN_USTACK:
 	case RAY_FN_JSTACK:

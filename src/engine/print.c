@@ -73,16 +73,22 @@ static char symbol_letter(const struct ray_field *f)
 	}
 }
 
+/* What looks at the kernel is no part of what is looked at. */
 static void name_kernel_stack(struct ray_consumer *c, const struct ray_field *f, const void *bytes,
 			      struct ray_text *out)
 {
-	for (uint32_t at = 0; at + 8 <= f->size; at += 8) {
+	uint32_t printed = 0;
+
+	for (uint32_t at = 0; at + 8 <= f->size && printed < f->frames; at += 8) {
 		uint64_t pc = word_at(bytes, at);
 
 		if (!pc)
 			break;
+		if (!printed && at < RAY_STACK_OWN * 8 && ray_stacker_is_own(c->t->stacker, pc))
+			continue;
 		ray_stacker_symbol(c->t->stacker, 0, pc, 'a', out);
 		ray_text_add(out, "\n");
+		printed++;
 	}
 }
 

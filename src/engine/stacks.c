@@ -262,6 +262,21 @@ static void print_kernel_symbol(struct ray_stacker *s, uint64_t address, char ki
 		ray_text_printf(out, "+0x%" PRIx64, address - symbol.start);
 }
 
+bool ray_stacker_is_own(struct ray_stacker *s, uint64_t address)
+{
+	static const char *const callers[] = { "bpf_trace_run", "__bpf_trace_", "__traceiter_", "perf_trace_",
+					       "trace_call_bpf" };
+	struct ray_kernel_symbol symbol;
+
+	if (!ray_kernel_symbol_at(s->kernel, address, &symbol))
+		return false;
+	for (size_t i = 0; i < RAY_COUNT(callers); i++) {
+		if (!strncmp(symbol.name, callers[i], strlen(callers[i])))
+			return true;
+	}
+	return !strcmp(symbol.module, "bpf");
+}
+
 /* The frame that a stack would have at this address. */
 static void print_frame(struct ray_stack_process *p, uint64_t address, char kind, struct ray_text *out)
 {

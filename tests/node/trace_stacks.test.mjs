@@ -194,10 +194,17 @@ test('names of a script that runs for a moment only', needsRoot, async () => {
 	assert.ok(last.count > 10, stdout);
 });
 
-test('stacks of the kernel', needsRoot, async () => {
-	const { stdout } = await trace(['-n', 'syscall::getppid:entry { stack(); @[stack(2)] = count(); @s[sym(caller)] = count(); @m[mod(caller)] = count(); exit(0); }',
-		'-c', '/bin/sh -c "kill -0 $$ && ps >/dev/null && sleep 0.1"']).catch(() => ({ stdout: '' }));
-	for (const line of parse(stdout).flat()) assert.match(line, /^\w+`\w[\w.]*(\+0x[0-9a-f]+)?$/);
+test('stacks of the kernel, without what looks at it', needsRoot, async () => {
+	const { stdout } = await trace(['-n', 'syscall::write:entry { stack(); @w[stack(2)] = count(); } tracepoint:sched:sched_switch { @[stack()] = count(); }' +
+		'tick-500ms { exit(0); }', '-c', build('sorter')]);
+	const stacks = parse(stdout.replace('line\n', ''));
+	assert.ok(stacks.length > 1, stdout);
+	for (const stack of stacks) {
+		for (const line of stack) assert.match(line, /^\w+`\w[\w.]*(\+0x[0-9a-f]+)?$/);
+		assert.doesNotMatch(stack[0], /bpf|__traceiter/);
+	}
+	assert.ok(stacks.some((s) => /`__schedule\+/.test(s[0])), stdout);
+	assert.ok(stacks.some((s) => s.length === 2 && /^vmlinux`do_syscall_64|^vmlinux`\w*syscall/.test(s[1])), stdout);
 });
 
 test('without names when they are not wanted', needsRoot, async () => {
