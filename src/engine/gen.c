@@ -1,8 +1,8 @@
 /* gen.c - one clause becomes one BPF function. See gen.h for how values are kept.
  * SPDX-License-Identifier: MIT
  *
- * Knows the plan (where things lie) and the program; knows no probes, no file descriptors, no kernel. What is recorded is collected in the slot and
- * sent once, at the end; a fault or a predicate that is false leaves before. */
+ * Knows the plan (where things lie) and the program; knows no probes, no file descriptors, no kernel. What is
+ * recorded is collected in the slot and sent once, at the end; a fault or a predicate that is false leaves before. */
 #include "engine/gen.h"
 
 enum { ISLANDS_APART = 20000 };

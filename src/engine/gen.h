@@ -1,11 +1,13 @@
 /* gen.h - the code generator, as its own parts see it.
  * SPDX-License-Identifier: MIT
  *
- * A clause is one BPF function: R9 is the slot, R8 the context. Values of expressions live on a stack of positions: 0 is R6, 1 is R7, the
- * next ones are words in the slot (spills); R0 to R5 are for what happens inside one step, and lost at every call. All values are numbers:
- * pointers that the verifier knows are made, used and forgotten within a step.
+ * A clause is one BPF function: R9 is the slot, R8 the context. Values of expressions live on a stack of positions: 0
+ * is R6, 1 is R7, the next ones are words in the slot (spills); R0 to R5 are for what happens inside one step, and
+ * lost at every call. All values are numbers: pointers that the verifier knows are made, used and forgotten within a
+ * step.
  *
- * Every function that evaluates takes the position for its result; positions above it are free, those below are kept. */
+ * Every function that evaluates takes the position for its result; positions above it are free, those below are kept.
+ */
 #ifndef RAY_ENGINE_GEN_H
 #define RAY_ENGINE_GEN_H
 
@@ -64,7 +66,8 @@ void ray_gen_slot_store(struct ray_gen *g, uint8_t size, uint32_t offset, uint8_
 void ray_gen_slot_pointer(struct ray_gen *g, uint8_t reg, uint32_t offset);
 /* R0 = process << 32 | thread: the running one, or whom the probe is about. */
 void ray_gen_thread(struct ray_gen *g);
-/* Calls a function of the runtime whose first argument is the slot's index; the other arguments are in R2..R5. Result in R0. */
+/* Calls a function of the runtime whose first argument is the slot's index; the other arguments are in R2..R5. Result
+ * in R0. */
 void ray_gen_call(struct ray_gen *g, const char *function);
 /* To be called where the runtime may have stored a fault. */
 void ray_gen_check_fault(struct ray_gen *g);
@@ -109,7 +112,7 @@ struct ray_place {
 	const struct ray_expr *element;		  /* DYNAMIC: its args are at positions from keys_d on */
 	unsigned keys_d, d;			  /* d: of the ADDRESS */
 	uint32_t offset;			  /* from the slot's, the element's or the address's start */
-	uint32_t limit;				  /* where the variable ends, as offset counts; unused for ADDRESS */
+	uint32_t limit;				  /* where the variable ends, as offset counts; not of ADDRESS */
 	bool has_index;				  /* plus a number of bytes at position index_d */
 	unsigned index_d;
 	bool is_whole; /* a variable or element itself, nothing inside of it */

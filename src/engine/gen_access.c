@@ -19,7 +19,8 @@ static bool is_by_reference(const struct ray_type *type)
 	return ray_type_is_by_reference(type) || (t->kind == RAY_TYPE_FLOAT && t->size > 8);
 }
 
-/* R1: a pointer to the place in a variable; R0 is the element of a dynamic one. The index is bounded here, where the verifier sees it. */
+/* R1: a pointer to the place in a variable; R0 is the element of a dynamic one. The index is bounded here, where the
+ * verifier sees it. */
 static void point(struct ray_gen *g, const struct ray_place *p)
 {
 	uint64_t size = access_size(p);

@@ -1,8 +1,9 @@
 /* gen_aggregate.c - aggregations: find or make the key's element on this CPU, and update it.
  * SPDX-License-Identifier: MIT
  *
- * Elements are per CPU, but a program may be preempted by another, or continue on another CPU: all updates are atomic. Additive functions never need to know
- * what was there, so user space can clear them by remembering; min and max mark with a word whether they hold a value. */
+ * Elements are per CPU, but a program may be preempted by another, or continue on another CPU: all updates are
+ * atomic. Additive functions never need to know what was there, so user space can clear them by remembering; min and
+ * max mark with a word whether they hold a value. */
 #include "engine/gen.h"
 
 enum { MARK = 0, WORDS = 8, SWAP_TRIES = 4 };

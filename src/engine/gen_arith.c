@@ -1,8 +1,8 @@
 /* gen_arith.c - integer arithmetic and comparison, with C's rules on eBPF's registers.
  * SPDX-License-Identifier: MIT
  *
- * eBPF before its fourth version has only unsigned division: signed operands are made positive first, the sign is put back after. INT64_MIN / -1
- * is INT64_MIN, as two's complement has it. A divisor of 0 is a fault. */
+ * eBPF before its fourth version has only unsigned division: signed operands are made positive first, the sign is put
+ * back after. INT64_MIN / -1 is INT64_MIN, as two's complement has it. A divisor of 0 is a fault. */
 #include <string.h>
 
 #include "engine/gen.h"

@@ -132,8 +132,8 @@ uint32_t ray_gen_fault_label(struct ray_gen *g, enum ray_fault kind)
 	return f.label;
 }
 
-/* Unless the jump is taken, a fault. The verifier follows what comes next before what a jump leads to, and keeps no more than 8192 jumps
- * in mind: the way to the fault ends soon, so it comes first. */
+/* Unless the jump is taken, a fault. The verifier follows what comes next before what a jump leads to, and keeps no
+ * more than 8192 jumps in mind: the way to the fault ends soon, so it comes first. */
 static void fault_unless(struct ray_gen *g, struct bpf_insn jump, enum ray_fault kind)
 {
 	uint32_t fine = ray_piece_label(g->c);

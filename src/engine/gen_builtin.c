@@ -225,7 +225,8 @@ void ray_gen_builtin(struct ray_gen *g, const struct ray_expr *e, unsigned d)
 		ray_gen_fail(g, &e->where, "internal: a built-in variable that the checker should have replaced");
 }
 
-/* Registers that the kernel keeps in the task, numbered after those of struct pt_regs: ds, es, fsbase, gsbase, trapno. */
+/* Registers that the kernel keeps in the task, numbered after those of struct pt_regs: ds, es, fsbase, gsbase,
+ * trapno. */
 static void thread_register(struct ray_gen *g, uint32_t which, unsigned d)
 {
 	static const struct {
@@ -249,7 +250,8 @@ static void thread_register(struct ray_gen *g, uint32_t which, unsigned d)
 	ray_gen_check_fault(g);
 }
 
-/* The registers that the current task's user code had when it came into the kernel. The checker lets only constants through. */
+/* The registers that the current task's user code had when it came into the kernel. The checker lets only constants
+ * through. */
 void ray_gen_uregs(struct ray_gen *g, const struct ray_expr *e, unsigned d)
 {
 	uint64_t which = e->args[0]->value;

@@ -116,7 +116,8 @@ static void to_truth(struct ray_gen *g, unsigned d)
 	ray_gen_set(g, d, reg);
 }
 
-/* A mutex begins with its owner, whose lowest three bits are flags; a queued rwlock with a counter: readers above bit 8, the writer's byte below. */
+/* A mutex begins with its owner, whose lowest three bits are flags; a queued rwlock with a counter: readers above bit
+ * 8, the writer's byte below. */
 static bool gen_lock(struct ray_gen *g, const struct ray_expr *e, unsigned d)
 {
 	switch (e->function->id) {

@@ -1,8 +1,8 @@
 /* gen_dynamic.c - self-> variables and associative arrays: elements of hash maps.
  * SPDX-License-Identifier: MIT
  *
- * The key is the variable (so that variables of one shape share a map), the thread for self->, then the tuple. Assigning 0 removes an
- * element; one that is not there reads as 0. When a map is full, the loss is counted. */
+ * The key is the variable (so that variables of one shape share a map), the thread for self->, then the tuple.
+ * Assigning 0 removes an element; one that is not there reads as 0. When a map is full, the loss is counted. */
 #include "engine/gen.h"
 
 static void build_key(struct ray_gen *g, const struct ray_place *p)
@@ -39,7 +39,8 @@ void ray_gen_dynamic_find(struct ray_gen *g, const struct ray_place *p)
 	look_up(g, p);
 }
 
-/* A new element from what the slot holds at offset. Without room for it the clause ends, and the drop is counted: what follows relies on it. */
+/* A new element from what the slot holds at offset. Without room for it the clause ends, and the drop is counted:
+ * what follows relies on it. */
 static void insert(struct ray_gen *g, const struct ray_place *p, uint32_t offset)
 {
 	uint32_t fine = ray_piece_label(g->c);

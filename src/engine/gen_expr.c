@@ -159,7 +159,8 @@ static void gen_binary(struct ray_gen *g, const struct ray_expr *e, unsigned d)
 		convert(g, d, e->type);
 }
 
-/* a op= b: a is read first. Computed in the type that C's conversions give the two (b has been converted to it), then made a's again. */
+/* a op= b: a is read first. Computed in the type that C's conversions give the two (b has been converted to it), then
+ * made a's again. */
 static void gen_compound(struct ray_gen *g, const struct ray_expr *e, unsigned d)
 {
 	bool is_own = e->op == RAY_OP_SHL || e->op == RAY_OP_SHR || ray_type_is_pointer(e->a->type);

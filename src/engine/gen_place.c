@@ -1,8 +1,9 @@
 /* gen_place.c - lvalues: variables, their members and elements, and memory behind pointers.
  * SPDX-License-Identifier: MIT
  *
- * A place is worked out first (which evaluates keys, indexes and addresses) and then read or written. Variables are accessed in line, through
- * pointers that the verifier knows; what is behind a D pointer goes through the runtime, which writes to scratch memory only. */
+ * A place is worked out first (which evaluates keys, indexes and addresses) and then read or written. Variables are
+ * accessed in line, through pointers that the verifier knows; what is behind a D pointer goes through the runtime,
+ * which writes to scratch memory only. */
 #include "engine/gen.h"
 
 static const struct ray_expr *strip_casts(const struct ray_expr *e)
@@ -153,7 +154,8 @@ static unsigned add_index(struct ray_gen *g, const struct ray_expr *sum, const s
 	return d + 1;
 }
 
-/* (int *)array[i]: whoever casts leaves the array's bounds; such addresses are only numbers, but for what is surely inside. */
+/* (int *)array[i]: whoever casts leaves the array's bounds; such addresses are only numbers, but for what is surely
+ * inside. */
 static bool leaves_bounds(const struct ray_expr *e, const struct ray_expr *sum, const struct ray_expr *base)
 {
 	const struct ray_expr *from = sum ? sum->a : e->a;

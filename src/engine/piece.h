@@ -1,8 +1,9 @@
 /* piece.h - eBPF instructions under construction: emit, labels, references.
  * SPDX-License-Identifier: MIT
  *
- * A piece of code is one BPF function (a clause, a program's entry). Calls to other functions and references to maps and constants stay symbolic until
- * link.c puts the pieces and the runtime functions they need together. Allocation failure is remembered and told at the end. */
+ * A piece of code is one BPF function (a clause, a program's entry). Calls to other functions and references to maps
+ * and constants stay symbolic until link.c puts the pieces and the runtime functions they need together. Allocation
+ * failure is remembered and told at the end. */
 #ifndef RAY_ENGINE_PIECE_H
 #define RAY_ENGINE_PIECE_H
 
@@ -15,11 +16,13 @@
 enum ray_reference_kind {
 	RAY_REF_RUNTIME, /* call of a function of the runtime, by name */
 	RAY_REF_PIECE,	 /* call of another piece, by pointer */
-	RAY_REF_MAP, /* ld_imm64: map number (enum in kern/wire.h, or ray_trace's own from RAY_MAP_OWN on). The instruction's
-			    src_reg tells the form: BPF_PSEUDO_MAP_FD, or BPF_PSEUDO_MAP_VALUE (element 0 of an array map; the
-			    second half's imm is an offset in it): only imm of the first half is the linker's to fill */
+	/* ld_imm64: map number (enum in kern/wire.h, or ray_trace's own from RAY_MAP_OWN on). The instruction's src_reg
+	 * tells the form: BPF_PSEUDO_MAP_FD, or BPF_PSEUDO_MAP_VALUE (element 0 of an array map; the second half's imm is
+	 * an offset in it): only imm of the first half is the linker's to fill. */
+	RAY_REF_MAP,
 	RAY_REF_CONST, /* ld_imm64: RAY_LINK_* constant */
-	RAY_REF_PC, /* mov imm: imm becomes that many instructions ahead of this one, as a number in the program (for faults) */
+	/* mov imm: becomes that many instructions ahead of this one, as a number in the program (for faults). */
+	RAY_REF_PC,
 };
 
 struct ray_piece;

@@ -1,7 +1,7 @@
 /* plan.c - where everything lies. SPDX-License-Identifier: MIT
  *
- * What generated code touches most lies nearest to the slot's start, where the offset fits into an instruction: key, record, value,
- * clause-local variables; then constants, temporaries and the area of alloca(). */
+ * What generated code touches most lies nearest to the slot's start, where the offset fits into an instruction: key,
+ * record, value, clause-local variables; then constants, temporaries and the area of alloca(). */
 #include "engine/plan.h"
 
 #include <string.h>

@@ -1,7 +1,8 @@
 /* plan.h - where everything lies: in the slot, in records, in keys, in maps.
  * SPDX-License-Identifier: MIT
  *
- * Made once from the checked program, before any code: the generator writes to these places, the consumer reads from them. */
+ * Made once from the checked program, before any code: the generator writes to these places, the consumer reads from
+ * them. */
 #ifndef RAY_ENGINE_PLAN_H
 #define RAY_ENGINE_PLAN_H
 
@@ -9,10 +10,11 @@
 #include "kern/wire.h"
 #include "lang/program.h"
 
-/* Bytes that stand for one value, at a multiple of 8. Integers, pointers and floats always take 8 bytes, integers sign- or zero-extended
- * by their type, in keys and in records; strings take `size` bytes (16 at least), NUL-terminated and zero-padded, or 8: then the value is the
- * ID of the probe whose part `expr` names (probefunc...); a user stack is a struct ray_stack_ref, a kernel stack size / 8 addresses; symbols
- * (usym...) two words, tgid (0: kernel) and address; by-reference data its bytes. */
+/* Bytes that stand for one value, at a multiple of 8. Integers, pointers and floats always take 8 bytes, integers
+ * sign- or zero-extended by their type, in keys and in records; strings take `size` bytes (16 at least), NUL-
+ * terminated and zero-padded, or 8: then the value is the ID of the probe whose part `expr` names (probefunc...); a
+ * user stack is a struct ray_stack_ref, a kernel stack size / 8 addresses; symbols (usym...) two words, tgid (0:
+ * kernel) and address; by-reference data its bytes. */
 struct ray_field {
 	uint32_t offset, size; /* in a record: from the start of struct ray_record */
 	uint32_t frames;       /* of stacks */
@@ -25,8 +27,9 @@ struct ray_field {
 struct ray_step {
 	const struct ray_statement *statement;
 	uint32_t action; /* its number in the clause, from 1: told in faults */
-	/* Its recorded values: one per argument that is no aggregation. tracemem: the bytes, then the dynamic size if one is given.
-	 * print of a pointer or of by-reference data: the address, then the bytes pointed to (type is the target's). */
+	/* Its recorded values: one per argument that is no aggregation. tracemem: the bytes, then the dynamic size if
+	 * one is given. print of a pointer or of by-reference data: the address, then the bytes pointed to (type is
+	 * the target's). */
 	const struct ray_field *fields;
 	size_t field_count;
 };
@@ -38,8 +41,8 @@ struct ray_clause_plan {
 	uint32_t record_size; /* with struct ray_record; 0: the clause sends nothing */
 };
 
-/* A tuple: an aggregation's or an associative array's. For an array and for self-> the first 8 bytes are the variable's scope and id, for
- * self-> the next 8 are the thread; fields' offsets count them in. */
+/* A tuple: an aggregation's or an associative array's. For an array and for self-> the first 8 bytes are the
+ * variable's scope and id, for self-> the next 8 are the thread; fields' offsets count them in. */
 struct ray_key_plan {
 	const struct ray_field *fields;
 	size_t field_count;
@@ -48,13 +51,17 @@ struct ray_key_plan {
 
 struct ray_agg_plan {
 	const struct ray_aggregation *aggregation;
-	/* Begins with 8 bytes: the CPU, and in the upper half, if maps are shared, the aggregation's id. Each CPU so has elements of its own,
-	 * made when it first needs them: per-CPU maps allocate for all CPUs, slowly, and fail when keys come in a burst. */
+	/* Begins with 8 bytes: the CPU, and in the upper half, if maps are shared, the aggregation's id. Each CPU so
+	 * has elements of its own, made when it first needs them: per-CPU maps allocate for all CPUs, slowly, and
+	 * fail when keys come in a burst. */
 	struct ray_key_plan key;
-	uint32_t words; /* 8 bytes each of data: 1 count sum min max, 2 avg (count, sum), 4 stddev (count, sum, sum of squares
-			   low, high), 127 quantize, ... */
-	uint32_t value_size; /* 8 + 8 * words; the first word of min and max is 1 once the other holds a value (who clears one writes zeros), 0 elsewhere */
-	uint32_t map; /* number for RAY_REF_MAP */
+	/* 8 bytes each of data: 1 count sum min max, 2 avg (count, sum), 4 stddev (count, sum, sum of squares low,
+	 * high), 127 quantize, ... */
+	uint32_t words;
+	/* 8 + 8 * words; the first word of min and max is 1 once the other holds a value (who clears one writes
+	 * zeros), 0 elsewhere. */
+	uint32_t value_size;
+	uint32_t map;	/* number for RAY_REF_MAP */
 	bool is_shared; /* its map, with others whose keys and values are of the same sizes */
 };
 
@@ -67,7 +74,7 @@ struct ray_dynvar_class {
 struct ray_variable_plan {
 	const struct ray_variable *variable;
 	uint32_t offset; /* global: in the element of map `globals`; this->: in the slot */
-	uint32_t size; /* of strings in globals and this->: with the 8 bytes in front that are 0 while it is NULL */
+	uint32_t size;	 /* of strings in globals and this->: with the 8 bytes in front that are 0 while it is NULL */
 	struct ray_key_plan key; /* dynamic ones */
 	uint32_t class_index;	 /* into classes */
 };
@@ -81,15 +88,15 @@ struct ray_plan {
 	struct ray_arena *arena;
 	const struct ray_program *program;
 	const struct ray_trace_options *options;
-	struct ray_clause_plan *clauses; /* by clause index */
-	struct ray_agg_plan *aggregations; /* by id */
+	struct ray_clause_plan *clauses;		       /* by clause index */
+	struct ray_agg_plan *aggregations;		       /* by id */
 	struct ray_variable_plan *variables[RAY_SCOPE_INLINE]; /* by scope and id */
 	RAY_VEC(struct ray_dynvar_class) classes;
 	uint32_t globals_size, globals_map;
 	uint32_t map_count; /* of own maps */
 	/* The slot's memory: offsets from its start (struct ray_slot included). */
 	uint32_t locals_at, locals_size;
-	uint32_t strings_at;	/* string constants, written into every slot before the start */
+	uint32_t strings_at; /* string constants, written into every slot before the start */
 	uint32_t strings_size;
 	uint32_t temps_at, temp_size, temp_count; /* strings being worked on */
 	uint32_t key_at, key_size;
@@ -98,7 +105,7 @@ struct ray_plan {
 	uint32_t record_at, record_size;
 	uint32_t scratch_at, scratch_size; /* alloca, copyin */
 	uint32_t slot_size;
-	uint8_t *string_bytes; /* strings_size of them */
+	uint8_t *string_bytes;		 /* strings_size of them */
 	struct ray_plan_string *strings; /* where each constant is; plan.c's own */
 };
 

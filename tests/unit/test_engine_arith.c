@@ -1,8 +1,9 @@
 /* test_engine_arith.c - random expressions, computed by generated code and by C.
  * SPDX-License-Identifier: MIT
  *
- * The instructions are run by a small interpreter of eBPF, so that no right and no kernel is needed; tests/node has the same through the
- * kernel. Expressions are made the way the checker leaves them: operands converted to one type, results of that type. */
+ * The instructions are run by a small interpreter of eBPF, so that no right and no kernel is needed; tests/node has
+ * the same through the kernel. Expressions are made the way the checker leaves them: operands converted to one type,
+ * results of that type. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,8 @@
 /* test_engine_gen.c - generated code in the kernel: every form must pass the verifier, and do what it says.
  * SPDX-License-Identifier: MIT
  *
- * Programs are put together by hand, as the checker leaves them, and run as BEGIN. Skips where BPF programs may not be loaded. */
+ * Programs are put together by hand, as the checker leaves them, and run as BEGIN. Skips where BPF programs may not
+ * be loaded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

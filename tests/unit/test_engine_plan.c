@@ -1,5 +1,5 @@
-/* test_engine_plan.c - where things lie: variables as C has them, keys no longer than they must be, nothing on top of another.
- * SPDX-License-Identifier: MIT */
+/* test_engine_plan.c - where things lie: variables as C has them, keys no longer than they must be, nothing on top of
+ * another. SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
