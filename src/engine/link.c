@@ -149,15 +149,12 @@ struct linker {
 
 static struct ray_error *put_map(struct linker *k, uint32_t number, struct bpf_insn *insn)
 {
-	int fd = -1;
-	struct ray_error *err = k->values->map(k->values->arg, number, &fd);
-
-	insn[0].imm = fd;
+	insn[0].imm = -1;
 	if (insn[0].src_reg != BPF_PSEUDO_MAP_VALUE) { /* else the upper half is an offset into its one element */
 		insn[0].src_reg = BPF_PSEUDO_MAP_FD;
 		insn[1].imm = 0;
 	}
-	return err;
+	return k->values->map(k->values->arg, number, &insn[0].imm);
 }
 
 static struct ray_error *put_constant(struct linker *k, uint32_t number, struct bpf_insn *insn)
