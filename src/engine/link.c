@@ -165,7 +165,6 @@ static struct ray_error *put_constant(struct linker *k, uint32_t number, struct 
 	insn[0].src_reg = 0;
 	insn[0].imm = (int32_t)(uint32_t)value;
 	insn[1].imm = (int32_t)(uint32_t)(value >> 32);
-	/* cppcheck-suppress returnDanglingLifetime; it takes the error for the pointer that was passed */
 	return err;
 }
 

@@ -21,8 +21,8 @@ struct ray_error *ray_trace_object(struct ray_trace *t, const struct ray_object 
 	struct ray_error *err = NULL;
 
 	if (!t->object)
-		err = ray_object_create(ray_runtime_object, (size_t)(ray_runtime_object_end - ray_runtime_object),
-					&t->object);
+		err = ray_object_create(ray_runtime_object,
+					(uintptr_t)ray_runtime_object_end - (uintptr_t)ray_runtime_object, &t->object);
 	*ret = t->object;
 	return err;
 }
