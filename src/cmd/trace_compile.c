@@ -118,6 +118,7 @@ static void options_of(const struct ray_trace_call *t, struct ray_lang_options *
 		.error_tags = o->errtags,
 		.allow_empty = o->empty,
 		.allow_no_match = o->zdefs || t->list,
+		.allow_open_end = t->list,
 		.knows_default_probe_field = o->pspec,
 		.strsize = (uint32_t)o->strsize,
 		.scratchsize = o->scratchsize,

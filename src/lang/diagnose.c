@@ -6,7 +6,7 @@
 
 static char *copy_source_line(const struct ray_where *where)
 {
-	return where && where->source ? strndup(where->source, strcspn(where->source, "\n")) : NULL;
+	return where && where->source ? strndup(where->source, strcspn(where->source, "\r\n")) : NULL;
 }
 
 struct ray_error *ray_diagnose_text(const struct ray_lang_options *options, struct ray_diagnostic *diagnostic,

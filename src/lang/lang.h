@@ -35,6 +35,7 @@ struct ray_lang_options {
 	bool error_tags;     /* -x errtags */
 	bool allow_empty;    /* -x empty: a program without clauses is none */
 	bool allow_no_match; /* -Z */
+	bool allow_open_end; /* -l: the last clause need not be closed, as only its descriptions count */
 	bool knows_default_probe_field; /* -x pspec */
 	uint32_t strsize;
 	uint64_t scratchsize; /* what alloca() can give; 0: not known */

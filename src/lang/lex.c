@@ -57,7 +57,7 @@ bool ray_lex_fail_syntax(struct ray_lexer *l, const struct ray_token *t)
 	if (t->kind == RAY_TOKEN_END)
 		return ray_lex_fail(l, &t->where, "D_SYNTAX", "syntax error near end of input");
 	return ray_lex_fail(l, &t->where, "D_SYNTAX", "syntax error near \"%.*s%*s\"",
-			    (int)(t->near_is_line ? strcspn(t->near, "\n") : t->near_length), t->near,
+			    (int)(t->near_is_line ? strcspn(t->near, "\r\n") : t->near_length), t->near,
 			    (int)t->near_spaces, "");
 }
 

@@ -33,12 +33,17 @@ void ray_parse_leave(struct ray_parser *p)
 	p->depth--;
 }
 
+static bool is_end_of_body(const struct ray_parser *p)
+{
+	return p->token.kind == '}' || (p->token.kind == RAY_TOKEN_END && p->options.allow_open_end);
+}
+
 static bool parse_statements(struct ray_parser *p, struct ray_clause *clause)
 {
 	RAY_VEC(struct ray_statement) statements = { 0 };
 	bool is_ok = true;
 
-	while (is_ok && p->token.kind != '}') {
+	while (is_ok && !is_end_of_body(p)) {
 		if (p->token.kind != ';') {
 			struct ray_expr *e = ray_parse_expression(p);
 
@@ -50,7 +55,7 @@ static bool parse_statements(struct ray_parser *p, struct ray_clause *clause)
 
 				is_ok = ray_vec_push(&statements, s) || ray_lex_no_memory(&p->lex);
 			}
-			if (is_ok && p->token.kind == '}')
+			if (is_ok && is_end_of_body(p))
 				break;
 		}
 		is_ok = is_ok && ray_parse_expect(p, ';');

@@ -213,6 +213,23 @@ static void several_texts_make_one_program(void **state)
 	assert_string_equal(ray_text_get(&out), "x: <int>\n:::BEGIN { (= x 1) }\n:::END { x }\n");
 }
 
+static void listing_needs_no_closing_brace(void **state)
+{
+	const struct ray_lang_options listing = { .allow_open_end = true };
+	struct ray_source source = { .kind = RAY_TEXT_NAME, .text = "node*:::{", .length = 9 };
+	ray_auto(ray_program, program) = NULL;
+	ray_auto(ray_error, err) = NULL;
+	ray_auto_text out = { 0 };
+
+	(void)state;
+	assert_null(ray_program_create(NULL, &program));
+	assert_null(ray_program_parse(program, &source, &listing, NULL, NULL));
+	ray_dump_program(program, &out);
+	assert_string_equal(ray_text_get(&out), "node*::: { default }\n");
+	err = ray_program_parse(program, &source, NULL, NULL, NULL);
+	assert_string_equal(ray_error_text(err), "syntax error near end of input");
+}
+
 static void the_tree_shows_one_node_on_a_line(void **state)
 {
 	static const char text[] = "BEGIN /pid == 1/ { self->x = (int)a[1]->b + -2 ? \"s\" : `c; @k[1] = sum(3); }";
@@ -273,6 +290,7 @@ int main(void)
 		cmocka_unit_test(errors_have_a_place_even_without_a_file),
 		cmocka_unit_test(deep_nesting_is_an_error),
 		cmocka_unit_test(several_texts_make_one_program),
+		cmocka_unit_test(listing_needs_no_closing_brace),
 		cmocka_unit_test(the_tree_shows_one_node_on_a_line),
 	};
 
