@@ -51,7 +51,8 @@ uint32_t ray_entry_args_needed(const struct ray_entry *e);
 
 /* enter_fetch.c: slot->args[i] by its rule; by the value of a register; slot memory at `offset` = `size` bytes at the address in R3 (R0: not 0 if that failed). */
 void ray_enter_fetch(struct ray_piece *p, int i, const struct ray_fetch *f);
-void ray_enter_extend(struct ray_piece *p, uint8_t reg, const struct ray_fetch *f); /* from the rule's size to 64 bits */
+void ray_enter_extend(struct ray_piece *p, uint8_t reg,
+		      const struct ray_fetch *f); /* from the rule's size to 64 bits */
 void ray_enter_store_arg(struct ray_piece *p, int i, uint8_t reg);
 void ray_enter_read(struct ray_piece *p, int offset, int size, uint32_t helper);
 

@@ -20,7 +20,7 @@ struct ray_catalogue {
 	size_t table_size, count;
 	uint32_t next_id;
 	char *prelude;
-	const char *note; /* NULL if none */
+	const char *note;	      /* NULL if none */
 	ray_code_processes processes; /* looked at so far */
 	int tracefs;		      /* its directory; -1 until someone needs it */
 };

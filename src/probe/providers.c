@@ -1,7 +1,7 @@
 /* providers.c - the table of providers: one line each, in the order of -l. SPDX-License-Identifier: MIT */
 #include "probe/provider.h"
 
-/* clang-format off: one line each. */
+/* clang-format off */
 const struct ray_provider *const ray_providers[] = {
 	&ray_provider_dtrace,
 	&ray_provider_profile,

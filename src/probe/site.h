@@ -11,11 +11,11 @@
 #include "kern/wire.h"
 
 enum ray_site_kind {
-	RAY_SITE_BEGIN,	 /* run once by the engine, in its own process */
+	RAY_SITE_BEGIN, /* run once by the engine, in its own process */
 	RAY_SITE_END,
-	RAY_SITE_ERROR,	 /* called by whatever faults */
-	RAY_SITE_PROFILE, /* period_ns, on every CPU. arg0 kernel pc or 0, arg1 user pc or 0 */
-	RAY_SITE_TICK,	  /* period_ns, on one CPU */
+	RAY_SITE_ERROR,		/* called by whatever faults */
+	RAY_SITE_PROFILE,	/* period_ns, on every CPU. arg0 kernel pc or 0, arg1 user pc or 0 */
+	RAY_SITE_TICK,		/* period_ns, on one CPU */
 	RAY_SITE_SYSCALL_ENTER, /* number; all share one raw_syscalls:sys_enter */
 	RAY_SITE_SYSCALL_EXIT,
 	RAY_SITE_UPROBE,
@@ -40,10 +40,10 @@ struct ray_site {
 		uint64_t period_ns;
 		uint32_t number; /* system call */
 		struct {
-			const char *file;    /* can be opened by us: /proc/PID/root/..., or the path */
-			uint64_t offset;     /* in the file */
-			uint64_t semaphore;  /* offset in the file of the USDT semaphore; 0 if none */
-			pid_t pid;	     /* only this process; 0: any */
+			const char *file;   /* can be opened by us: /proc/PID/root/..., or the path */
+			uint64_t offset;    /* in the file */
+			uint64_t semaphore; /* offset in the file of the USDT semaphore; 0 if none */
+			pid_t pid;	    /* only this process; 0: any */
 		} uprobe;
 		struct {
 			const char *group, *name;
@@ -54,11 +54,18 @@ struct ray_site {
 
 /* A place may stand for several probes (signal_generate: signal-send, signal-discard): this one fires if argument `arg`
  * compares so with a number, or with another argument. The arguments are fetched by the site's own rules first. */
-enum ray_compare { RAY_COMPARE_EQ, RAY_COMPARE_NE, RAY_COMPARE_LT, RAY_COMPARE_GE, RAY_COMPARE_MASK, RAY_COMPARE_EQ_ARG };
+enum ray_compare {
+	RAY_COMPARE_EQ,
+	RAY_COMPARE_NE,
+	RAY_COMPARE_LT,
+	RAY_COMPARE_GE,
+	RAY_COMPARE_MASK,
+	RAY_COMPARE_EQ_ARG
+};
 
 struct ray_condition {
 	uint8_t arg;
-	uint8_t op; /* enum ray_compare */
+	uint8_t op;    /* enum ray_compare */
 	int32_t value; /* RAY_COMPARE_EQ_ARG: number of the other argument */
 };
 
