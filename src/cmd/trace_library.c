@@ -1,7 +1,8 @@
 /* trace_library.c - D libraries of -L and -x libdir: what scripts may use without declaring it. SPDX-License-Identifier: MIT
  *
- * Every *.d file of such a directory is compiled before the first script, those that others depend on first. A library whose module or provider
- * is not there is left out with all that need it, silently: that is what `depends_on` is for. */
+ * Every *.d file of such a directory is compiled before the first script, those that others depend on first. A
+ * library whose module or provider is not there is left out with all that need it, silently: that is what
+ * `depends_on` is for. */
 #include <dirent.h>
 #include <errno.h>
 #include <string.h>

@@ -1,9 +1,10 @@
 /* aggregate.c - aggregations: read from the kernel, cleared, cut.
  * SPDX-License-Identifier: MIT
  *
- * The kernel has one hash per aggregation with an element per key and CPU; a snapshot reads it whole, in batches. What it adds up is never written
- * by us: clear() remembers what was there and subtracts it from then on, so that nothing counted meanwhile is lost. Only min and max are set back in the kernel.
- * Keys that read the same (stacks through different addresses, probes of equal names) are one key for the user: they are merged into groups. */
+ * The kernel has one hash per aggregation with an element per key and CPU; a snapshot reads it whole, in batches.
+ * What it adds up is never written by us: clear() remembers what was there and subtracts it from then on, so that
+ * nothing counted meanwhile is lost. Only min and max are set back in the kernel. Keys that read the same (stacks
+ * through different addresses, probes of equal names) are one key for the user: they are merged into groups. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>

@@ -1,8 +1,9 @@
 /* aggregate_keys.c - the keys of an aggregation: as the kernel has them, and as they read.
  * SPDX-License-Identifier: MIT
  *
- * Two tables: raw keys by their bytes, and groups of those that a user cannot tell apart (stacks through different addresses, probes of equal
- * names). Where no field must be named, each key is a group of its own and the second table is not needed. */
+ * Two tables: raw keys by their bytes, and groups of those that a user cannot tell apart (stacks through different
+ * addresses, probes of equal names). Where no field must be named, each key is a group of its own and the second
+ * table is not needed. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* aggregate_sort.c - the order in which aggregations are printed and cut.
  * SPDX-License-Identifier: MIT
  *
- * By value, then by key, or with aggsortkey by key; integers in keys compare unsigned, as wide as their type, because the reference does
- * so. Values that cost something to work out are weighed once before. */
+ * By value, then by key, or with aggsortkey by key; integers in keys compare unsigned, as wide as their type,
+ * because the reference does so. Values that cost something to work out are weighed once before. */
 #include <string.h>
 
 #include "engine/consume.h"

@@ -1,8 +1,8 @@
 /* consume.c - records to text: heads, statements, faults. See consume.h.
  * SPDX-License-Identifier: MIT
  *
- * A record carries its clause's number; the plan says what lies where in it and which statements are due, in their order. Nothing of a
- * record is believed: one whose size or clause cannot be is told and skipped. */
+ * A record carries its clause's number; the plan says what lies where in it and which statements are due, in their
+ * order. Nothing of a record is believed: one whose size or clause cannot be is told and skipped. */
 #include "engine/consume.h"
 
 #include <errno.h>

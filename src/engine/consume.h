@@ -71,6 +71,7 @@ struct ray_agg {
 	int fd;
 	uint32_t lanes; /* 1, or one per CPU with aggpercpu */
 	bool has_texts; /* some field must be read before keys can be compared */
+	bool is_fleeting; /* usym() and its like: names that are gone when their process is */
 	bool is_printed;
 	int64_t normal;
 	uint64_t snapshot; /* consumer's round it was taken in */
@@ -83,6 +84,8 @@ struct ray_agg {
 
 RAY_MUST_USE struct ray_error *ray_aggs_create(struct ray_consumer *c);
 void ray_aggs_free(struct ray_consumer *c);
+/* Now and then: names what may not have a name for long. */
+RAY_MUST_USE struct ray_error *ray_aggs_name(struct ray_consumer *c);
 RAY_MUST_USE struct ray_error *ray_agg_snapshot(struct ray_consumer *c, struct ray_agg *a);
 RAY_MUST_USE struct ray_error *ray_agg_clear(struct ray_consumer *c, struct ray_agg *a);
 /* The n largest stay, or with n < 0 the -n smallest. */
@@ -218,8 +221,8 @@ void ray_print_stack(const struct ray_value *v, uint32_t indent, struct ray_text
 
 /* ---- actions.c ---- */
 
-/* What one statement asks of user space: prints into c->out, or acts. Errors are those that end the trace; what goes wrong with
- * one action is told as a fault of its clause. */
+/* What one statement asks of user space: prints into c->out, or acts. Errors are those that end the trace; what goes
+ * wrong with one action is told as a fault of its clause. */
 RAY_MUST_USE struct ray_error *ray_step_do(struct ray_consumer *c, const struct ray_record *r,
 					   const struct ray_probe *p, const struct ray_step *step);
 

@@ -1,8 +1,9 @@
 /* options.c - the table of options. See options.h.
  * SPDX-License-Identifier: MIT
  *
- * A row says how the value is written, when it may be set, and where it goes. What the reference has for its own making (registers, object
- * formats, its daemon) is accepted without effect where a script may carry it along, and refused with a reason where it would promise something. */
+ * A row says how the value is written, when it may be set, and where it goes. What the reference has for its own
+ * making (registers, object formats, its daemon) is accepted without effect where a script may carry it along, and
+ * refused with a reason where it would promise something. */
 #include "engine/options.h"
 
 #include <errno.h>

@@ -1,8 +1,9 @@
 /* options.h - every option of -x, #pragma D option, setopt() and DTRACE_OPT_*.
  * SPDX-License-Identifier: MIT
  *
- * One table drives parsing, the manual and the refusals. The caller applies them in DTrace's order: environment, command line, pragma;
- * what is set on the command line before compiling can be overridden by a pragma, as in the reference. */
+ * One table drives parsing, the manual and the refusals. The caller applies them in DTrace's order: environment,
+ * command line, pragma; what is set on the command line before compiling can be overridden by a pragma, as in the
+ * reference. */
 #ifndef RAY_ENGINE_OPTIONS_H
 #define RAY_ENGINE_OPTIONS_H
 
@@ -46,7 +47,8 @@ void ray_trace_options_init(struct ray_trace_options *o); /* the defaults */
 void ray_trace_options_deinit(struct ray_trace_options *o);
 
 enum ray_option_time { RAY_OPTION_COMMAND, RAY_OPTION_PRAGMA, RAY_OPTION_RUNNING /* setopt() */ };
-/* value NULL: given without. Errors are worded as the reference words them ("Invalid option name", "Invalid value for specified option"), without prefix. */
+/* value NULL: given without. Errors are worded as the reference words them ("Invalid option name", "Invalid value
+ * for specified option"), without prefix. */
 RAY_MUST_USE struct ray_error *ray_trace_option_set(struct ray_trace_options *o, const char *name, const char *value,
 						    enum ray_option_time time);
 /* Every DTRACE_OPT_NAME of the environment. */

@@ -1,7 +1,8 @@
 /* print.c - values out of records and keys, and the columns of trace() and of tuples.
  * SPDX-License-Identifier: MIT
  *
- * A field says what its bytes are; nothing here trusts that they are whole. Widths are those of the reference, by the size of the type. */
+ * A field says what its bytes are; nothing here trusts that they are whole. Widths are those of the reference, by
+ * the size of the type. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* print_type.c - print(): a typed value as C would write it, one member per line.
  * SPDX-License-Identifier: MIT
  *
- * Members that are zero are left out, as in the reference: what matters in a kernel structure is what is set. Ends with "..." where the bytes do
- * or where it is too deep. */
+ * Members that are zero are left out, as in the reference: what matters in a kernel structure is what is set. Ends
+ * with "..." where the bytes do or where it is too deep. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -16,8 +16,8 @@ struct dump {
 	size_t limit; /* of what is shown */
 	struct ray_text *out;
 	bool is_cut;
-	/* Structures whose end is not written yet, from `shallow` to `deep`: the reference writes it when the next member comes, after
-	 * the dots that say that there is no more. -1: none. */
+	/* Structures whose end is not written yet, from `shallow` to `deep`: the reference writes it when the next
+	 * member comes, after the dots that say that there is no more. -1: none. */
 	int shallow, deep;
 };
 

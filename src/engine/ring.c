@@ -1,8 +1,9 @@
 /* ring.c - the ring buffer, mapped: what the kernel gave, in its order.
  * SPDX-License-Identifier: MIT
  *
- * Two pages of positions and then the data, twice, so that a record never wraps. The kernel writes `given` and the heads of records, we write `taken`: only then is the
- * room free again, so it is moved on every so often and not once per record. */
+ * Two pages of positions and then the data, twice, so that a record never wraps. The kernel writes `given` and the
+ * heads of records, we write `taken`: only then is the room free again, so it is moved on every so often and not
+ * once per record. */
 #include <errno.h>
 #include <linux/bpf.h>
 #include <sys/mman.h>

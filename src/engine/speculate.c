@@ -1,8 +1,9 @@
 /* speculate.c - records that wait for commit() or discard().
  * SPDX-License-Identifier: MIT
  *
- * The kernel sends them at once, marked with their speculation's number; they are kept here in the order they came. One ring keeps them before the
- * commit() that they belong to. The number is free again when it was committed or discarded. */
+ * The kernel sends them at once, marked with their speculation's number; they are kept here in the order they came.
+ * One ring keeps them before the commit() that they belong to. The number is free again when it was committed or
+ * discarded. */
 #include <string.h>
 
 #include "engine/consume.h"

@@ -1,8 +1,8 @@
 /* format.c - reading printf() formats of D, and which values each conversion takes.
  * SPDX-License-Identifier: MIT
  *
- * One table says what exists: a conversion is its size modifiers and its letter together ("llx"), as in the reference, so
- * that `%hhd` is an unknown conversion and not a short one. Printing is in format_print.c. */
+ * One table says what exists: a conversion is its size modifiers and its letter together ("llx"), as in the
+ * reference, so that `%hhd` is an unknown conversion and not a short one. Printing is in format_print.c. */
 #include "view/format.h"
 
 #include <ctype.h>

@@ -1,8 +1,9 @@
 /* format.h - printf() formats of D: parsed once, printed with values that a record holds.
  * SPDX-License-Identifier: MIT
  *
- * The parser knows D's whole notation (flags, widths, `*`, %Y, %k, %@...); whether arguments fit is asked by the checker with
- * ray_conversion_accepts(). Pure: bytes in, text out. What needs names (%a, %A of addresses, %k) is given the text. */
+ * The parser knows D's whole notation (flags, widths, `*`, %Y, %k, %@...); whether arguments fit is asked by the
+ * checker with ray_conversion_accepts(). Pure: bytes in, text out. What needs names (%a, %A of addresses, %k) is
+ * given the text. */
 #ifndef RAY_VIEW_FORMAT_H
 #define RAY_VIEW_FORMAT_H
 
@@ -37,7 +38,8 @@ struct ray_format {
 	size_t arg_count;  /* values it takes, `*` included */
 };
 
-/* Escapes were resolved by the lexer. Errors are worded as the reference does, without tag or line; tag_ret gets the tag's name. */
+/* Escapes were resolved by the lexer. Errors are worded as the reference does, without tag or line; tag_ret gets the
+ * tag's name. */
 RAY_MUST_USE struct ray_error *ray_format_parse(struct ray_arena *arena, const char *text, size_t length,
 						struct ray_format **ret, const char **tag_ret);
 
@@ -59,10 +61,12 @@ struct ray_value {
 	size_t length; /* of STRING without its NUL */
 };
 
-/* Whether the conversion takes a value of this kind; false: *why is the reference's wording of what it takes ("char [] or string
- * (or use stringof)"). A value that is none (void, an aggregation's name) is RAY_VALUE_AGGREGATION: nothing takes it. */
+/* Whether the conversion takes a value of this kind; false: *why is the reference's wording of what it takes ("char
+ * [] or string (or use stringof)"). A value that is none (void, an aggregation's name) is RAY_VALUE_AGGREGATION:
+ * nothing takes it. */
 bool ray_conversion_accepts(const struct ray_conversion *c, const struct ray_value *example, const char **why);
-/* One conversion with its literal; width and precision given as `*` come from the values before. Returns values used. */
+/* One conversion with its literal; width and precision given as `*` come from the values before. Returns values
+ * used. */
 size_t ray_conversion_print(const struct ray_conversion *c, const struct ray_value *values, size_t count,
 			    struct ray_text *out);
 /* The whole format over count values (none of them an aggregation's). */

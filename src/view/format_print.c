@@ -1,8 +1,9 @@
 /* format_print.c - values to text, as D's printf() writes them.
  * SPDX-License-Identifier: MIT
  *
- * Mostly C's printf with the size taken from the value instead of from the format. What differs: a width or precision of 0 counts as not
- * given, unsigned values print unsigned under %d, %p has no 0x, and the letters that C lacks. */
+ * Mostly C's printf with the size taken from the value instead of from the format. What differs: a width or
+ * precision of 0 counts as not given, unsigned values print unsigned under %d, %p has no 0x, and the letters that C
+ * lacks. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -180,7 +181,8 @@ static void print_float(const struct ray_conversion *c, int width, int precision
 	ray_text_printf(out, spec.text, number);
 }
 
-/* What most formats ask for, without going through printf's own parser: it would cost most of the time that a record takes. */
+/* What most formats ask for, without going through printf's own parser: it would cost most of the time that a record
+ * takes. */
 static void print_plain_integer(const struct ray_conversion *c, int width, bool is_signed, const struct ray_value *v,
 				struct ray_text *out)
 {

@@ -177,8 +177,8 @@ static void label(struct labels *l, int64_t bin, const char *sign, uint64_t valu
 		snprintf(l->at[bin], LABEL, "%s%llu", sign, (unsigned long long)value);
 }
 
-/* Both sides of zero at once. When a range has more steps than whole numbers, most of the first range's bins stay without a label: nothing can fall
- * into them. */
+/* Both sides of zero at once. When a range has more steps than whole numbers, most of the first range's bins stay
+ * without a label: nothing can fall into them. */
 static void label_log_linear(const struct ray_histogram *h, size_t first, struct labels *l)
 {
 	int64_t zero = 1 + (h->high_power - h->low_power + 1) * per_range(h), i = 1, magnitude = h->low_power;

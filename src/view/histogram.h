@@ -1,7 +1,8 @@
 /* histogram.h - distributions as rows of bars, laid out as DTrace does.
  * SPDX-License-Identifier: MIT
  *
- * Pure: counts per bin in, text out. Knows how the bins of quantize(), lquantize() and llquantize() are numbered, not who fills them. */
+ * Pure: counts per bin in, text out. Knows how the bins of quantize(), lquantize() and llquantize() are numbered,
+ * not who fills them. */
 #ifndef RAY_VIEW_HISTOGRAM_H
 #define RAY_VIEW_HISTOGRAM_H
 
