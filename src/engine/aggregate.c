@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "engine/consume.h"
 
-enum { BATCH_BYTES = 4 << 20, BATCH_MIN = 256, BATCH_MAX = 4096 };
+enum { BATCH_BYTES = 4 << 20, BATCH_MIN = 256, BATCH_MAX = 4096, NAME_EVERY_NS = 1000000000 };
 
 /* The value of one key on one CPU. */
 static bool take_value(struct ray_consumer *c, struct ray_agg *a, uint8_t *key, const int64_t *value)
@@ -140,6 +140,21 @@ struct ray_error *ray_agg_snapshot(struct ray_consumer *c, struct ray_agg *a)
 	return take_snapshot(c, a, true);
 }
 
+struct ray_error *ray_aggs_name(struct ray_consumer *c)
+{
+	uint64_t now = ray_clock_ns();
+	struct ray_error *err = NULL;
+
+	if (now - c->named_ns < NAME_EVERY_NS)
+		return NULL;
+	c->named_ns = now;
+	c->round++;
+	for (size_t i = 0; i < c->agg_count && !err; i++)
+		if (c->aggs[i].is_fleeting)
+			err = ray_agg_snapshot(c, &c->aggs[i]);
+	return err;
+}
+
 /* ---- clear and trunc ---- */
 
 struct zeros {
@@ -234,8 +249,10 @@ struct ray_error *ray_aggs_create(struct ray_consumer *c)
 		a->normal = 1;
 		a->fd = p->value_size && p->map >= RAY_MAP_OWN ? c->t->own_maps[p->map - RAY_MAP_OWN] : -1;
 		a->lanes = c->t->options.aggpercpu ? (uint32_t)libbpf_num_possible_cpus() : 1;
-		for (size_t f = 0; f < p->key.field_count; f++)
+		for (size_t f = 0; f < p->key.field_count; f++) {
 			a->has_texts |= ray_field_is_named(&p->key.fields[f]);
+			a->is_fleeting |= ray_field_is_fleeting(&p->key.fields[f]);
+		}
 	}
 	return NULL;
 }

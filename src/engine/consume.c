@@ -324,6 +324,8 @@ struct ray_error *ray_consumer_drain(struct ray_consumer *c)
 {
 	struct ray_error *err = ray_ring_take(&c->ring, take_record, c);
 
+	if (!err)
+		err = ray_aggs_name(c);
 	ray_consumer_flush(c);
 	if (c->opened)
 		fflush(c->opened);

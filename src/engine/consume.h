@@ -190,6 +190,7 @@ struct ray_consumer {
 	struct ray_agg *aggs;		/* by id */
 	size_t agg_count;
 	uint64_t round;				      /* counts records */
+	uint64_t named_ns;			      /* when ray_aggs_name() last looked */
 	RAY_VEC(struct ray_speculation) speculations; /* by id - 1 */
 	uint64_t speculative_drops;
 	struct ray_state reported; /* the counts that were told */
@@ -210,6 +211,7 @@ bool ray_values_read(struct ray_consumer *c, size_t first, const struct ray_fiel
 		     const void *bytes, size_t size);
 /* What a field needs that is not in it: names of stacks, symbols and probes. NULL: nothing. */
 bool ray_field_is_named(const struct ray_field *f);
+bool ray_field_is_fleeting(const struct ray_field *f); /* the name is gone with its process */
 void ray_field_name(struct ray_consumer *c, const struct ray_field *f, const void *bytes, struct ray_text *out);
 void ray_field_value(const struct ray_field *f, const void *bytes, const char *name, size_t name_length,
 		     struct ray_value *ret);

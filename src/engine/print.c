@@ -40,6 +40,21 @@ bool ray_field_is_named(const struct ray_field *f)
 	}
 }
 
+bool ray_field_is_fleeting(const struct ray_field *f)
+{
+	if (f->kind != RAY_VALUE_SYMBOL || !f->expr || !f->expr->function)
+		return false;
+	switch (f->expr->function->id) {
+	case RAY_FN_USYM:
+	case RAY_FN_UMOD:
+	case RAY_FN_UFUNC:
+	case RAY_FN_UADDR:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static const char *probe_part(const struct ray_consumer *c, uint64_t id, enum ray_builtin which)
 {
 	const struct ray_probe *p = id <= UINT32_MAX ? ray_catalogue_probe(c->t->catalogue, (uint32_t)id) : NULL;
