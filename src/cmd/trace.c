@@ -120,7 +120,7 @@ static struct ray_error *run_trace(struct ray_trace_call *t, struct ray_trace *t
 		return err;
 	if (t->options.destructive)
 		ray_trace_notice(t, "allowing destructive actions");
-	err = ray_trace_procs_release(t, ray_trace_wants_exit(trace));
+	err = ray_trace_procs_release(t, trace);
 	if (!err)
 		err = work(t, trace);
 	if (!err)

@@ -42,7 +42,9 @@ void ray_trace_notice(const struct ray_trace_call *t, const char *fmt, ...) RAY_
 
 /* trace_procs.c: -p and -c. */
 RAY_MUST_USE struct ray_error *ray_trace_procs_open(struct ray_trace_call *t);
-RAY_MUST_USE struct ray_error *ray_trace_procs_release(struct ray_trace_call *t, bool watch_exit);
+/* Lets them go. If the trace wants stacks, each stops once more when it has mapped its libraries, so that
+ * the kernel side can be told of them, and when it exits. */
+RAY_MUST_USE struct ray_error *ray_trace_procs_release(struct ray_trace_call *t, struct ray_trace *trace);
 /* Waits for data, for a process's end or for a signal, at most timeout_ms. */
 void ray_trace_procs_wait(struct ray_trace_call *t, int data_fd, int timeout_ms);
 bool ray_trace_procs_ended(const struct ray_trace_call *t); /* all of them; false if there are none */

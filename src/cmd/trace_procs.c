@@ -85,9 +85,22 @@ struct ray_error *ray_trace_procs_open(struct ray_trace_call *t)
 	return err;
 }
 
-struct ray_error *ray_trace_procs_release(struct ray_trace_call *t, bool watch_exit)
+static struct ray_error *settle(struct ray_trace_call *t, struct ray_trace *trace)
 {
 	struct ray_error *err = NULL;
+
+	for (; !err && t->advanced < t->children.n; t->advanced++) {
+		err = ray_spawn_run_to_entry(t->children.at[t->advanced]);
+		if (!err)
+			ray_trace_look_at(trace, ray_spawn_pid(t->children.at[t->advanced]));
+	}
+	return err;
+}
+
+struct ray_error *ray_trace_procs_release(struct ray_trace_call *t, struct ray_trace *trace)
+{
+	bool watch_exit = ray_trace_wants_exit(trace);
+	struct ray_error *err = watch_exit ? settle(t, trace) : NULL;
 	sigset_t child;
 	size_t i;
 

@@ -275,3 +275,9 @@ bool ray_trace_wants_exit(const struct ray_trace *t)
 {
 	return t->wants_stacks;
 }
+
+void ray_trace_look_at(struct ray_trace *t, pid_t pid)
+{
+	if (t->stacker && t->wants_stacks)
+		ray_stacker_look(t->stacker, (uint32_t)pid);
+}

@@ -41,6 +41,8 @@ RAY_MUST_USE struct ray_error *ray_trace_work(struct ray_trace *trace, int timeo
 /* A file descriptor that becomes readable when ray_trace_work() has something to do. */
 int ray_trace_fd(const struct ray_trace *trace);
 RAY_MUST_USE struct ray_error *ray_trace_stop(struct ray_trace *trace);
+/* Looks at a target that was started for this trace, when it has mapped its libraries. */
+void ray_trace_look_at(struct ray_trace *trace, pid_t pid);
 /* Whether it helps if a target is held for a moment when it exits: stacks of it are named then. */
 bool ray_trace_wants_exit(const struct ray_trace *trace);
 int ray_trace_exit_code(const struct ray_trace *trace); /* of exit(); 0 */

@@ -124,6 +124,8 @@ void ray_consumer_report_drops(struct ray_consumer *c);
 RAY_MUST_USE struct ray_error *ray_stacker_create(struct ray_trace *t, struct ray_stacker **ret);
 void ray_stacker_free(struct ray_stacker *s);
 RAY_DEFINE_AUTO(ray_stacker, ray_stacker_free)
+/* A process that has mapped its libraries by now. */
+void ray_stacker_look(struct ray_stacker *s, uint32_t tgid);
 void ray_stacker_take(struct ray_stacker *s, const struct ray_record *record);
 /* Is it known, or nothing to be known? */
 bool ray_stacker_has(const struct ray_stacker *s, const struct ray_stack_ref *ref);

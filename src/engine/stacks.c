@@ -25,6 +25,17 @@ static void open_targets(struct ray_stacker *s)
 	}
 }
 
+void ray_stacker_look(struct ray_stacker *s, uint32_t tgid)
+{
+	struct ray_stack_process *p;
+
+	/* Afresh: what it is may depend on a library that it has only now. */
+	ray_stack_process_forget(s, tgid);
+	p = ray_stack_process_find(s, tgid);
+	if (p)
+		ray_stack_process_tell(s, p);
+}
+
 static bool has_names(const struct ray_field *fields, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {

@@ -73,6 +73,8 @@ struct ray_stack_process *ray_stack_process_find(struct ray_stacker *s, uint32_t
 void ray_stack_process_cover(struct ray_stack_process *p, uint64_t pc);
 /* Tells the kernel what has changed. It takes milliseconds, in which a program that ends takes its heap down: naming comes first. */
 void ray_stack_process_tell(struct ray_stacker *s, struct ray_stack_process *p);
+/* So that it is opened afresh when it is next asked for. */
+void ray_stack_process_forget(struct ray_stacker *s, uint32_t tgid);
 void ray_stack_process_close(struct ray_stacker *s, struct ray_stack_process *p);
 
 /* ---- stacks_maps.c ---- */

@@ -81,6 +81,13 @@ void ray_stack_process_close(struct ray_stacker *s, struct ray_stack_process *p)
 	free(p);
 }
 
+static void drop(struct ray_stacker *s, size_t i)
+{
+	ray_stack_process_close(s, s->processes.at[i]);
+	memmove(&s->processes.at[i], &s->processes.at[i + 1], (s->processes.n - i - 1) * sizeof(s->processes.at[0]));
+	s->processes.n--;
+}
+
 static struct ray_stack_process *find(struct ray_stacker *s, uint32_t tgid, uint64_t space)
 {
 	struct ray_stack_process *p;
@@ -106,10 +113,14 @@ static void make_room(struct ray_stacker *s)
 		if (s->processes.at[i]->used < s->processes.at[oldest]->used)
 			oldest = i;
 	}
-	ray_stack_process_close(s, s->processes.at[oldest]);
-	memmove(&s->processes.at[oldest], &s->processes.at[oldest + 1],
-		(s->processes.n - oldest - 1) * sizeof(s->processes.at[0]));
-	s->processes.n--;
+	drop(s, oldest);
+}
+
+void ray_stack_process_forget(struct ray_stacker *s, uint32_t tgid)
+{
+	for (size_t i = s->processes.n; i-- > 0;)
+		if (s->processes.at[i]->tgid == tgid)
+			drop(s, i);
 }
 
 struct ray_stack_process *ray_stack_process_get(struct ray_stacker *s, uint32_t tgid, uint64_t space)
