@@ -11,7 +11,7 @@
 #include "elf/impl.h"
 
 /* Compilers nest one or two. */
-enum { REMEMBERED_MAX = 8 };
+enum { REMEMBERED_MAX = 8, SMALL_WORK = 1 << 20, ENTRY_WORK = 16 };
 
 struct machine {
 	const struct ray_unwinder *unwinder;
@@ -323,11 +323,18 @@ void ray_cfi_each(struct ray_elf *e,
 	const struct ray_unwinder *u = unwinder_of(e);
 	enum ray_unwind_result result;
 	struct ray_fde fde;
+	size_t left, cost;
 
 	if (!u)
 		return;
+	/* Sound files have each program once; damaged ones may lead to the same long one again and again. */
+	left = ray_unwinder_size(u) * 8 + SMALL_WORK;
 	for (size_t i = 0; (result = ray_unwinder_entry(u, i, &fde)) != RAY_UNWIND_NO_ROW; i++) {
-		if (result == RAY_UNWIND_OK && !each_of_entry(u, &fde, each, arg))
+		cost = ENTRY_WORK;
+		if (result == RAY_UNWIND_OK)
+			cost += (size_t)(fde.program_end - fde.program) + (size_t)(fde.initial_end - fde.initial);
+		if (cost > left || (result == RAY_UNWIND_OK && !each_of_entry(u, &fde, each, arg)))
 			return;
+		left -= cost;
 	}
 }

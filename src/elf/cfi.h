@@ -62,9 +62,11 @@ uint64_t ray_unwinder_vaddr(const struct ray_unwinder *u, const uint8_t *at);
 /* The row for a vaddr of the file. */
 enum ray_unwind_result ray_cfi_find(struct ray_elf *e, uint64_t vaddr, struct ray_cfi_row *ret);
 
-/* Calls each() for all rows of the file, by address, until it returns false. Entries that are broken are left out. */
+/* Calls each() for all rows of the file, by address, until it returns false. Entries that are broken are left out,
+ * and all that follows when the file makes much more work than it is long. */
 void ray_cfi_each(struct ray_elf *e,
 		  bool (*each)(uint64_t start, uint64_t end, const struct ray_cfi_row *row, void *arg), void *arg);
+size_t ray_unwinder_size(const struct ray_unwinder *u); /* of its tables in bytes */
 /* Entry number i by address; NO_ROW behind the last. */
 enum ray_unwind_result ray_unwinder_entry(const struct ray_unwinder *u, size_t i, struct ray_fde *ret);
 

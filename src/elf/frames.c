@@ -257,6 +257,11 @@ enum ray_unwind_result ray_unwinder_find(const struct ray_unwinder *u, uint64_t 
 	return vaddr >= ret->start && vaddr < ret->end ? RAY_UNWIND_OK : RAY_UNWIND_NO_ROW;
 }
 
+size_t ray_unwinder_size(const struct ray_unwinder *u)
+{
+	return u->frame_size;
+}
+
 enum ray_unwind_result ray_unwinder_entry(const struct ray_unwinder *u, size_t i, struct ray_fde *ret)
 {
 	uint64_t offset;

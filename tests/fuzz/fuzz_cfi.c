@@ -9,6 +9,7 @@
 
 #include "elf/cfi.h"
 #include "elf/elf.h"
+#include "elf/rows.h"
 #include "elf/unwind.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -97,6 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct ray_unwind_regs regs, first = { .valid = (1u << RAY_UNWIND_REGS) - 1 };
 	ray_auto(ray_elf, e) = NULL;
 	uint64_t value = 0x8000;
+	struct ray_rows rows;
 
 	if (size > PROGRAM_MAX)
 		size = PROGRAM_MAX;
@@ -110,6 +112,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		regs = first;
 		ray_unwind_step(e, at, 0x5000, &memory, &regs, NULL);
 	}
+	if (ray_rows_make(e, &rows))
+		abort();
+	for (size_t i = 1; i < rows.rows.n; i++)
+		if (rows.rows.at[i].start <= rows.rows.at[i - 1].start)
+			abort();
+	ray_rows_deinit(&rows);
 	/* The image itself is sound, so the entry is found for every pc in it and for no other. */
 	regs = first;
 	if (ray_unwind_step(e, START - 1, 0, &memory, &regs, NULL) != RAY_UNWIND_NO_ROW ||

@@ -7,6 +7,7 @@
 #include "elf/demangle.h"
 #include "elf/elf.h"
 #include "elf/notes.h"
+#include "elf/rows.h"
 #include "elf/unwind.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -65,11 +66,14 @@ static bool use_symbol(const struct ray_symbol *s, void *arg)
 
 static void use_addresses(struct ray_elf *e)
 {
+	struct ray_rows rows;
 	struct ray_symbol s;
 	uint8_t buffer[256];
 	uint64_t vaddr, offset;
 	size_t size;
 
+	ray_error_free(ray_rows_make(e, &rows));
+	ray_rows_deinit(&rows);
 	ray_elf_bytes(e, &size);
 	for (size_t at = 0; at < size; at += size / 64 + 1) {
 		ray_elf_read_file(e, at, buffer, sizeof(buffer));
