@@ -133,7 +133,7 @@ install: build/noderay
 
 # Apart from install: a distribution has programs of these names too (procps' pmap, gdb's gcore).
 install-links:
-	@for name in pstack pmap pfiles penv pargs gcore; do \
+	@for name in pstack pmap pfiles penv pargs gcore dtrace; do \
 		link=$(DESTDIR)$(PREFIX)/bin/$$name; \
 		if [ -e $$link ] && [ "$$(readlink $$link)" != noderay ]; then echo "$$link is there already: left alone"; \
 		else ln -sf noderay $$link; fi; \
@@ -142,7 +142,7 @@ install-links:
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/noderay $(addprefix $(DESTDIR)$(MANDIR)/,$(notdir $(wildcard docs/man/*.1))) \
 		$(DESTDIR)$(BASHDIR)/noderay $(DESTDIR)$(ZSHDIR)/_noderay $(DESTDIR)$(FISHDIR)/noderay.fish
-	for name in pstack pmap pfiles penv pargs gcore; do \
+	for name in pstack pmap pfiles penv pargs gcore dtrace; do \
 		[ "$$(readlink $(DESTDIR)$(PREFIX)/bin/$$name)" != noderay ] || rm $(DESTDIR)$(PREFIX)/bin/$$name; \
 	done
 

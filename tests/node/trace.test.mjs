@@ -135,7 +135,7 @@ test('nothing is left behind by SIGKILL', needsRoot, async () => {
 	await once(child, 'close');
 	await new Promise((resolve) => setTimeout(resolve, 300));
 	process.kill(target.pid, 0); // it lives
-	const progs = JSON.parse(execFileSync('bpftool', ['-j', 'prog', 'list'], { encoding: 'utf8' }));
+	const progs = JSON.parse(execFileSync('/usr/sbin/bpftool', ['-j', 'prog', 'list'], { encoding: 'utf8' }));
 	const pids = progs.filter(({ name }) => name === 'noderay').flatMap((p) => p.pids ?? []);
 	assert.ok(!pids.some(({ pid }) => pid === child.pid));
 	await target.stop();
