@@ -308,17 +308,12 @@ static void store_flagged(struct ray_gen *g, const struct ray_place *p, unsigned
 	flag.has_flag = false;
 	flag.type = ray_type_basic(g->plan->program->types, RAY_BASIC_UINT64);
 	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JEQ, ray_gen_get(g, d, R1), 0), null);
-	if (p->kind == RAY_PLACE_SLOT) {
-		fetch(g, p, d, p->offset);
-		ray_gen_emit(g, RAY_MOV_IMM(R1, 1));
-		ray_gen_slot_store(g, BPF_DW, flag.offset, R1);
-	} else {
-		fetch(g, p, d, g->plan->value_at + 8);
-		ray_gen_emit(g, RAY_MOV_IMM(R1, 1));
-		ray_gen_slot_store(g, BPF_DW, g->plan->value_at, R1);
-		point(g, &flag);
-		copy_value(g, access_size(p) + 8);
-	}
+	/* Through a buffer: the string may come from the variable itself. */
+	fetch(g, p, d, g->plan->value_at + 8);
+	ray_gen_emit(g, RAY_MOV_IMM(R1, 1));
+	ray_gen_slot_store(g, BPF_DW, g->plan->value_at, R1);
+	point(g, &flag);
+	copy_value(g, access_size(p) + 8);
 	ray_piece_jump(g->c, RAY_JUMP_ALWAYS, end);
 	ray_piece_place(g->c, null);
 	point(g, &flag);

@@ -53,6 +53,8 @@ cases('strings', [
 	['from their middle', 'BEGIN { s = "abc"; printf("%s", s + 1); }', 'bc'],
 	['as keys, of any length', 'BEGIN { a["x"] = 1; a[strjoin("", "x")]++; printf("%d", a["x"]); }', '2'],
 	['chosen by a condition', 'BEGIN { n = 1; s = n ? strjoin("ye", "s") : "no"; printf("%s", s); }', 'yes'],
+	['are assigned from themselves', `BEGIN { g = "gg"; g = g; g = g + 1; this->l = "ll"; this->l = this->l; this->l = this->l + 1; self->s = "ss"; self->s = self->s; self->s = self->s + 1;
+		a[1] = "aa"; a[1] = strjoin(a[1], a[1]); printf("%s%s%s%s", g, this->l, self->s, a[1]); }`, 'glsaaaa'],
 	['compare as bytes', 'BEGIN { s = "b"; printf("%d%d%d%d", s < "c", s <= "b", s > "aa", s != "b"); }', '1110'],
 ]);
 
@@ -70,6 +72,8 @@ cases('structures', [
 	['unions overlap', `${types} union both u; BEGIN { u.i = 0x64636261; printf("%c%c", u.c[0], u.c[3]); }`, 'ad'],
 	['arrays of numbers', 'int a[3]; BEGIN { a[0] = 1; a[2] = 3; printf("%d%d%d", a[0], a[1], a[2]); }', '103'],
 	['in scratch memory', `${types} BEGIN { p = (struct inner *)alloca(sizeof (struct inner) * 2); p[1].a = 8; p->b = 'w'; printf("%d %c", (p + 1)->a, p->b); }`, '8 w'],
+	['pointers step by what they point to', `BEGIN { p = (int *)alloca(16); *p = 3; *(p + 1) = *p + 4; p[2] = p[0] * p[1]; p[3] = (*p)++; q = p; q++;
+		printf("%d %d %d %d %d %d", p[0], p[1], p[2], p[3], *q, q - p); }`, '4 7 21 3 7 1'],
 	['kernel structures', 'BEGIN { printf("%d", curthread->pid == tid); }', '1'],
 ]);
 
