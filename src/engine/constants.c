@@ -71,7 +71,6 @@ static const struct {
 	[RAY_LINK_FILE_PATH] = { "file", "f_path" },
 	[RAY_LINK_FILE_FLAGS] = { "file", "f_flags" },
 	[RAY_LINK_FILE_POS] = { "file", "f_pos" },
-	[RAY_LINK_FILE_MODE] = { "file", "f_mode" },
 	[RAY_LINK_FILE_INODE] = { "file", "f_inode" },
 	[RAY_LINK_INODE_INO] = { "inode", "i_ino" },
 	[RAY_LINK_PATH_DENTRY] = { "path", "dentry" },
@@ -115,12 +114,6 @@ struct ray_error *ray_link_constant(struct ray_trace *t, uint32_t number, uint64
 	case RAY_LINK_SLOT_MASK:
 		*ret = shape.mask;
 		return NULL;
-	case RAY_LINK_SLOT_END:
-		*ret = shape.work_at;
-		return NULL;
-	case RAY_LINK_SLOT_COUNT:
-		*ret = t->slot_count;
-		return NULL;
 	case RAY_LINK_WORK_AT:
 		*ret = shape.work_at;
 		return NULL;
@@ -135,9 +128,6 @@ struct ray_error *ray_link_constant(struct ray_trace *t, uint32_t number, uint64
 		return NULL;
 	case RAY_LINK_NSPEC:
 		*ret = t->plan->options->nspec;
-		return NULL;
-	case RAY_LINK_RING_WAKEUP:
-		*ret = t->ring_size / 8;
 		return NULL;
 	}
 	if (number < RAY_LINK_COUNT && members[number].type)

@@ -5,7 +5,7 @@
  *
  * A firing works in a *slot*: an element of the array map `slots`, taken by a compare-and-swap on its `busy` word, so that a program that is interrupted or
  * preempted never shares memory with the one that came in between. Everything bigger than a register
- * lives there: arguments, temporaries, strings, keys, the record. Where in `memory` what lies is the engine's to decide (engine/layout.h).
+ * lives there: arguments, temporaries, strings, keys, the record. Where in `memory` what lies is the engine's to decide (engine/plan.h).
  *
  * Addresses in D are plain 64-bit numbers. RAY_SCRATCH in the upper half marks an offset into the slot (string temporaries, alloca, copyin);
  * anything else is an address of the kernel or, below 2^47, of the current process. */
@@ -32,7 +32,7 @@ typedef long long __s64;
 #define RAY_SPECULATION_NONE 0xffffffffU /* speculate() of an id that is none: what follows is dropped */
 
 enum {
-	RAY_ARGS = 20, /* arg0 to arg9, and as many of args[] as a tracepoint has */
+	RAY_ARGS = 20,	     /* arg0 to arg9, and as many of args[] as a tracepoint has */
 	RAY_POINT_ARGS = 12, /* of a USDT probe */
 	RAY_SPILLS = 256,
 	RAY_SLOTS_PER_CPU = 4,
@@ -41,7 +41,7 @@ enum {
 
 enum ray_fault {
 	RAY_FAULT_NONE = 0,
-	RAY_FAULT_BADADDR = 1,	/* numbers of the reference: arg4 of ERROR */
+	RAY_FAULT_BADADDR = 1, /* numbers of the reference: arg4 of ERROR */
 	RAY_FAULT_BADALIGN = 2,
 	RAY_FAULT_ILLOP = 3,
 	RAY_FAULT_DIVZERO = 4,
@@ -61,19 +61,19 @@ struct ray_slot {
 	__u32 probe;  /* ID */
 	__u32 clause; /* the one that runs; epid - 1 */
 	__u64 args[RAY_ARGS];
-	__u64 timestamp;     /* 0 until asked for */
-	__u64 pid_tgid;	     /* 0 until asked for */
-	__u32 error;	     /* errno of the system call that returns */
-	__u32 fault;	     /* enum ray_fault; not 0: the clause ends */
-	__u64 fault_value;   /* the address, mostly */
-	__u32 fault_pc;	     /* number of the instruction */
-	__u32 fault_action;  /* number of the statement, from 1 */
-	__u32 speculation;   /* id that the running clause records for; 0: none; or RAY_SPECULATION_NONE */
-	__u32 scratch_used;  /* bytes of alloca's area */
+	__u64 timestamp;		 /* 0 until asked for */
+	__u64 pid_tgid;			 /* 0 until asked for */
+	__u32 error;			 /* errno of the system call that returns */
+	__u32 fault;			 /* enum ray_fault; not 0: the clause ends */
+	__u64 fault_value;		 /* the address, mostly */
+	__u32 fault_pc;			 /* number of the instruction */
+	__u32 fault_action;		 /* number of the statement, from 1 */
+	__u32 speculation;		 /* id that the running clause records for; 0: none; or RAY_SPECULATION_NONE */
+	__u32 scratch_used;		 /* bytes of alloca's area */
 	__u64 user_pc, user_sp, user_fp; /* at a uprobe: what the walker starts from; 0: take the task's */
 	__u64 kernel_pc;
-	__u32 ctx_kind;	     /* enum ray_ctx; written as 8 bytes for each firing, which forgets strtok's string too */
-	__u32 strtok_at;     /* 0: no string; else where in it the next call goes on, + 1 */
+	__u32 ctx_kind;	 /* enum ray_ctx; written as 8 bytes for each firing, which forgets strtok's string too */
+	__u32 strtok_at; /* 0: no string; else where in it the next call goes on, + 1 */
 	__u64 spills[RAY_SPILLS];
 	__u8 memory[];
 };
@@ -83,20 +83,20 @@ enum ray_ctx { RAY_CTX_TEST_RUN, RAY_CTX_PERF, RAY_CTX_RAW_TP, RAY_CTX_TP, RAY_C
 /* ---- how an argument is found at a site ---- */
 
 enum ray_fetch_kind {
-	RAY_FETCH_NONE,	    /* 0 */
-	RAY_FETCH_CONST,    /* value */
-	RAY_FETCH_REG,	    /* a register of the interrupted code */
-	RAY_FETCH_MEM,	    /* user memory at reg + value + (index register << scale) */
-	RAY_FETCH_CONTEXT,  /* `size` bytes at offset `value` of the tracepoint's record */
+	RAY_FETCH_NONE,		/* 0 */
+	RAY_FETCH_CONST,	/* value */
+	RAY_FETCH_REG,		/* a register of the interrupted code */
+	RAY_FETCH_MEM,		/* user memory at reg + value + (index register << scale) */
+	RAY_FETCH_CONTEXT,	/* `size` bytes at offset `value` of the tracepoint's record */
 	RAY_FETCH_CONTEXT_ADDR, /* address of that place (char arrays); __data_loc: flags & 2 */
-	RAY_FETCH_RAW,	    /* argument number `value` of the raw tracepoint, or of the system call */
-	RAY_FETCH_RAW_FIELD,/* kernel memory at raw argument `reg` + value */
-	RAY_FETCH_TASK_FIELD,/* kernel memory at the current task + value */
-	RAY_FETCH_TASK,	    /* address of the current task */
-	RAY_FETCH_TID,	    /* of the current thread; equals TGID in the first thread of a process */
+	RAY_FETCH_RAW,		/* argument number `value` of the raw tracepoint, or of the system call */
+	RAY_FETCH_RAW_FIELD,	/* kernel memory at raw argument `reg` + value */
+	RAY_FETCH_TASK_FIELD,	/* kernel memory at the current task + value */
+	RAY_FETCH_TASK,		/* address of the current task */
+	RAY_FETCH_TID,		/* of the current thread; equals TGID in the first thread of a process */
 	RAY_FETCH_TGID,
-	RAY_FETCH_SIGNAL,   /* the signal that is delivered: the one that ends the process, where its threads are told SIGKILL */
-	RAY_FETCH_EXIT,	    /* how a task ended (CLD_EXITED...), from its exit code: a RAW_FIELD */
+	RAY_FETCH_SIGNAL, /* the signal that is delivered: the one that ends the process, where its threads are told SIGKILL */
+	RAY_FETCH_EXIT, /* how a task ended (CLD_EXITED...), from its exit code: a RAW_FIELD */
 };
 
 enum { RAY_RAW_NUMBER = 6 }; /* RAY_FETCH_RAW of a system call: its number, behind its six arguments */
@@ -115,7 +115,7 @@ struct ray_fetch {
 /* Element of the map `points`, one per attached site; uprobe_multi's cookie is its number. */
 struct ray_point {
 	__u32 probe;
-	__u32 tgid;	 /* fires only in this process; 0: any */
+	__u32 tgid;	  /* fires only in this process; 0: any */
 	__u64 clauses[2]; /* bit i: clause i of the program's list runs */
 	__u32 fetch_count;
 	__u32 pad;
@@ -130,7 +130,7 @@ enum ray_record_kind {
 	RAY_RECORD_STACK,    /* a user stack seen for the first time; struct ray_record_stack */
 	RAY_RECORD_COMMIT,   /* speculation */
 	RAY_RECORD_DISCARD,
-	RAY_RECORD_EVENT,    /* process came, execed, ended: struct ray_record_event */
+	RAY_RECORD_EVENT, /* process came, execed, ended: struct ray_record_event */
 };
 
 struct ray_record {
@@ -166,7 +166,7 @@ enum ray_event { RAY_EVENT_FORK = 1, RAY_EVENT_EXEC, RAY_EVENT_EXIT, RAY_EVENT_M
 
 /* In records and keys: a user stack is its id; its contents came in a RAY_RECORD_STACK. */
 struct ray_stack_ref {
-	__u64 id;     /* hash of the frames; 0: none could be had */
+	__u64 id; /* hash of the frames; 0: none could be had */
 	__u32 tgid;
 	__u32 frames; /* how many were asked for */
 };
@@ -178,8 +178,8 @@ enum {
 	RAY_FRAME_BELOW = 40,
 	RAY_FUNCTION_WORDS = 5, /* of a JSFunction */
 	RAY_BELOW_WORDS = 16,
-	RAY_BELOW_MAX = 4,	/* of them in one stack */
-	RAY_WALK_REGS = 21,	/* struct pt_regs of x86-64 */
+	RAY_BELOW_MAX = 4,  /* of them in one stack */
+	RAY_WALK_REGS = 21, /* struct pt_regs of x86-64 */
 };
 
 enum ray_frame_flag {
@@ -196,7 +196,8 @@ struct ray_walk_frame {
 	__u64 pc, fp, sp; /* fp as it is while pc runs: the frame's own, if it has one */
 	__u32 flags;	  /* enum ray_frame_flag */
 	__u32 pad;
-	__u64 words[RAY_FRAME_WORDS];	    /* bytecode offset, array, argc, function, context, link, return address, receiver */
+	__u64 words
+		[RAY_FRAME_WORDS]; /* bytecode offset, array, argc, function, context, link, return address, receiver */
 	__u64 function[RAY_FUNCTION_WORDS]; /* the JSFunction's own first words */
 	__u64 context_map, receiver_map;
 };
@@ -228,11 +229,11 @@ struct ray_record_stack {
 
 /* Value of the map `processes`, by tgid: what user space knows of one. */
 struct ray_process {
-	__u64 space;			   /* only for this one */
-	__u32 first_range, range_count;	   /* in `unwind_ranges`, by address */
-	__u32 shared_at;		   /* offset of a JSFunction's SharedFunctionInfo; 0: it is no node */
+	__u64 space;			/* only for this one */
+	__u32 first_range, range_count; /* in `unwind_ranges`, by address */
+	__u32 shared_at;		/* offset of a JSFunction's SharedFunctionInfo; 0: it is no node */
 	__u32 pad;
-	__u64 code_start, code_end;	   /* from the first to the last mapping of generated code */
+	__u64 code_start, code_end; /* from the first to the last mapping of generated code */
 };
 
 enum { RAY_PAGE_SHIFT = 12 };
@@ -241,7 +242,7 @@ struct ray_unwind_range {
 	__u64 start, end;
 	__u64 delta;		    /* what to add to an address to get the `start` of a row */
 	__u32 first_row, row_count; /* in `unwind_rows`, by start */
-	__u32 first_page;	    /* there too: for each page of `start`s the number of the first row in it, and one more */
+	__u32 first_page; /* there too: for each page of `start`s the number of the first row in it, and one more */
 	__u32 page_count;
 	__u32 is_v8; /* the file that holds V8: what it has no rows for is V8's own code, the builtins */
 	__u32 pad;
@@ -280,12 +281,12 @@ struct ray_state {
 	__u64 exit_count;
 	__u32 own_tgid;
 	__u32 pad;
-	__u64 slot_drops;      /* firings that found no free slot */
-	__u64 dynvar_drops;    /* no room for a new element of an associative array or self-> */
+	__u64 slot_drops;   /* firings that found no free slot */
+	__u64 dynvar_drops; /* no room for a new element of an associative array or self-> */
 	__u64 spec_drops, spec_busy, spec_unavailable;
 	__u64 stack_drops;
-	__u64 wall_offset;     /* walltimestamp - timestamp */
-	__u32 spec_state[64];  /* by id: 0 free, 1 active, 2 committing/discarding */
+	__u64 wall_offset;		/* walltimestamp - timestamp */
+	__u32 spec_state[64];		/* by id: 0 free, 1 active, 2 committing/discarding */
 	__u64 drops[RAY_DROP_CPUS];	/* by CPU: records the ring had no room for */
 	__u64 agg_drops[RAY_DROP_CPUS]; /* keys an aggregation had no room for */
 };
@@ -310,27 +311,28 @@ struct ray_name_offsets {
 #define RAY_MAGIC 0x4e6f646552617900ULL
 #define RAY_MAGIC_MASK 0xffffffffffffff00ULL
 
+/* clang-format off */
 /* X(name): values below 128 are maps, given as file descriptors. */
 #define RAY_LINK_MAPS(X) X(SLOTS) X(STATE) X(RING) X(POINTS) X(STRINGS) X(PROBES) X(STACKIDS) X(STACK_SCRATCH) X(UNWIND_ROWS) X(UNWIND_RANGES) X(PROCESSES)
 #define RAY_LINK_CONSTS(X) \
-	X(STRSIZE) X(SLOT_MASK) /* offsets into the slot are and-ed with it */ X(SLOT_END) /* of what a script can reach */ X(SLOT_COUNT) \
+	X(STRSIZE) X(SLOT_MASK) /* offsets into the slot are and-ed with it */ \
 	X(BLOCK) /* largest copy at a masked offset */ X(WORK_AT) /* the runtime's own area */ X(SCRATCH_START) X(SCRATCH_SIZE) \
-	X(NSPEC) X(RING_WAKEUP) \
+	X(NSPEC) \
 	X(TASK_REAL_PARENT) X(TASK_GROUP_LEADER) X(MM_EXE_FILE) X(TASK_TGID) X(TASK_PID) X(TASK_FILES) X(TASK_FS) X(TASK_MM) X(TASK_COMM) X(TASK_EXIT_CODE) X(TASK_SIGNAL) X(SIGNAL_GROUP_CODE) X(TASK_RUNTIME) X(TASK_DS) X(TASK_ES) X(TASK_FSBASE) X(TASK_GSBASE) X(TASK_TRAP) \
 	X(MM_ARG_START) X(MM_ARG_END) X(MM_START_STACK) X(MM_XOL_AREA) X(XOL_VADDR) X(TASK_UTASK) X(UTASK_RETURNS) X(RETURN_ADDRESS) X(RETURN_NEXT) \
-	X(FILES_FDT) X(FDT_FD) X(FDT_MAX) X(FILE_PATH) X(FILE_FLAGS) X(FILE_POS) X(FILE_MODE) X(FILE_INODE) X(INODE_INO) \
+	X(FILES_FDT) X(FDT_FD) X(FDT_MAX) X(FILE_PATH) X(FILE_FLAGS) X(FILE_POS) X(FILE_INODE) X(INODE_INO) \
 	X(PATH_DENTRY) X(PATH_MNT) X(FS_PWD) X(FS_ROOT) X(DENTRY_PARENT) X(DENTRY_NAME) X(DENTRY_INODE) X(DENTRY_SB) X(DENTRY_HASHED) \
 	X(SB_TYPE) X(FSTYPE_NAME) X(MOUNT_MNT) X(MOUNT_PARENT) X(MOUNT_MOUNTPOINT) X(VFSMOUNT_ROOT)
+/* clang-format on */
 
 enum {
 	RAY_LINK_MAP_FIRST = 0,
 #define RAY_LINK_ENUM(name) RAY_LINK_##name,
-	RAY_LINK_MAPS(RAY_LINK_ENUM)
-	RAY_LINK_MAP_COUNT,
+	RAY_LINK_MAPS(RAY_LINK_ENUM) RAY_LINK_MAP_COUNT,
 	RAY_LINK_CONST_FIRST = 127,
 	RAY_LINK_CONSTS(RAY_LINK_ENUM)
 #undef RAY_LINK_ENUM
-	RAY_LINK_COUNT
+		RAY_LINK_COUNT
 };
 
 #endif
