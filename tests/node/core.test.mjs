@@ -5,11 +5,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { childrenOf, differingPages, openCore, ownNote } from './corefile.mjs';
-import { halt, isRoot, jsonLines, noderay, nodes, run, start, tmp, until } from './lib.mjs';
+import { halt, halted, isRoot, jsonLines, noderay, nodes, run, start, tmp, until } from './lib.mjs';
 
 const tids = (pid) => fs.readdirSync(`/proc/${pid}/task`).map(Number).sort((a, b) => a - b);
-const status = (pid, tid = pid) => fs.readFileSync(`/proc/${pid}/task/${tid}/status`, 'utf8');
-const states = (pid) => tids(pid).map((tid) => /State:\t(\S)/.exec(status(pid, tid))[1]);
 
 async function dump(target, args = [], options) {
 	const file = path.join(tmp(), 'core');
@@ -72,7 +70,7 @@ for (const node of nodes) {
 		assert.equal(fs.statSync(file).size, summary.bytes);
 		assert.ok(fs.statSync(file).blocks * 512 < summary.bytes / 2, 'sparse');
 		assert.equal(summary.unreadable_bytes, 0);
-		assert.deepEqual([...new Set(states(target.pid))], ['T'], 'it was stopped before and still is');
+		await halted(target); // as before
 		// The kernel notes the processor in a page of each thread when it lets it go.
 		assert.ok(differingPages(core, target.pid) <= tids(target.pid).length);
 		checkNotes(core, target);
@@ -87,7 +85,7 @@ for (const node of nodes) {
 		copy.close();
 		assert.equal(forked.summary.unreadable_bytes, 0);
 		assert.equal(forked.summary.copied_bytes > 10 << 20, true, 'V8 marks its heap as not to be forked');
-		assert.deepEqual([...new Set(states(target.pid))], ['T']);
+		await halted(target);
 		assert.deepEqual(childrenOf(target.pid), [], 'the child was reaped');
 	});
 

@@ -242,10 +242,16 @@ export async function settle({ pid }) {
 	}, `process ${pid} does not stand still`);
 }
 
-/** Stops a target by a signal and waits until all of its threads are. */
-export async function halt({ pid }) {
-	process.kill(pid, 'SIGSTOP');
+/** Waits until all of a target's threads are stopped by a signal: each gets there when the kernel lets it run, also
+ *  when a tracer has let it go. */
+export async function halted({ pid }) {
 	await until(() => tasks(pid, 'status').every((text) => /^State:\s*T/m.test(text)), `process ${pid} is not stopped`);
+}
+
+/** Stops a target by a signal. */
+export async function halt(target) {
+	process.kill(target.pid, 'SIGSTOP');
+	await halted(target);
 }
 
 /** Runs any command: { code, signal, stdout, stderr }. options: user, env (added to a plain one), cwd, input, timeout (ms). */
