@@ -7,8 +7,11 @@
 
 #include <cmocka.h>
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "probe/derived.h"
 #include "probe/provider.h"
 
 static struct ray_catalogue *catalogue;
@@ -195,6 +198,23 @@ static void a_number_means_the_same_probe_in_every_run(void **state)
 	ray_catalogue_free(other);
 }
 
+static void a_kernel_without_a_tracepoint_is_told_by_its_types(void **state)
+{
+	static const char types[] = "types\0btf_trace_sched_exit_tp\0more";
+	char path[] = "/tmp/noderay-types-XXXXXX";
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, types, sizeof(types)), sizeof(types));
+	close(fd);
+	assert_true(ray_tracepoint_exists(path, "sched_exit_tp"));
+	assert_false(ray_tracepoint_exists(path, "sched_exit"));
+	assert_false(ray_tracepoint_exists(path, "sched_entry_tp"));
+	unlink(path);
+	assert_false(ray_tracepoint_exists(path, "sched_exit_tp"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -206,6 +226,7 @@ int main(void)
 		cmocka_unit_test(the_c_librarys_names_mean_the_kernels),
 		cmocka_unit_test(every_parameter_of_every_call_has_a_type_and_a_name),
 		cmocka_unit_test(a_number_means_the_same_probe_in_every_run),
+		cmocka_unit_test(a_kernel_without_a_tracepoint_is_told_by_its_types),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
