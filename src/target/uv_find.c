@@ -53,7 +53,7 @@ static enum rank rank_of(const struct ray_map *m, const struct ray_map *before)
 	/* A thread's stack has a guard below it that nothing may touch. Not every core shows it. */
 	if (before && before->prot == PROT_NONE && before->end - before->start <= (uint64_t)16 * PAGE)
 		return RANK_STACK;
-	if (m->start % ARENA == 0)
+	if (m->start % ARENA == 0 && m->end - m->start <= ARENA)
 		return RANK_ARENA;
 	return RANK_OTHER;
 }
@@ -164,6 +164,12 @@ static bool scan_map(struct finder *f, const struct ray_map *m, enum rank rank)
 	return true;
 }
 
+/* Nobody keeps a loop among generated code, for which V8 reserves half a gigabyte at any address. */
+static bool is_searched(const struct ray_map *m)
+{
+	return (m->prot & PROT_WRITE) && !(m->prot & PROT_EXEC) && !m->shared;
+}
+
 static struct ray_error *scan_all(struct finder *f)
 {
 	ray_auto_memory uint8_t *ranks = NULL;
@@ -181,7 +187,7 @@ static struct ray_error *scan_all(struct finder *f)
 	rank_thread_stacks(f->t, maps, ranks);
 	for (enum rank rank = 0; rank < RANK_COUNT; rank++) {
 		for (i = 0; i < n; i++) {
-			if (!(maps[i].prot & PROT_WRITE) || maps[i].shared || ranks[i] != rank)
+			if (!is_searched(&maps[i]) || ranks[i] != rank)
 				continue;
 			if (!scan_map(f, &maps[i], rank))
 				return NULL;

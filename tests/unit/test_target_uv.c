@@ -5,7 +5,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <elf.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "target/uv.h"
 #include "target/uv_layout.h"
@@ -275,6 +279,56 @@ static void a_list_that_runs_in_a_circle_ends(void **state)
 	assert_true(ray_uv_read_loop(&reader, BASE + LOOP, arena, &l));
 }
 
+/* A core of generated code, more than is ever searched and mostly holes, and of the loop, above it. */
+static int make_core(uint64_t code_size)
+{
+	struct {
+		Elf64_Ehdr header;
+		Elf64_Phdr code, data;
+	} c = { .header = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+			    .e_type = ET_CORE,
+			    .e_machine = EM_X86_64,
+			    .e_version = EV_CURRENT,
+			    .e_phoff = sizeof(Elf64_Ehdr),
+			    .e_ehsize = sizeof(Elf64_Ehdr),
+			    .e_phentsize = sizeof(Elf64_Phdr),
+			    .e_phnum = 2 },
+		.code = { .p_type = PT_LOAD,
+			  .p_flags = PF_R | PF_W | PF_X,
+			  .p_offset = 4096 + SIZE,
+			  .p_vaddr = BASE - (1ull << 32),
+			  .p_filesz = code_size,
+			  .p_memsz = code_size },
+		.data = { .p_type = PT_LOAD,
+			  .p_flags = PF_R | PF_W,
+			  .p_offset = 4096,
+			  .p_vaddr = BASE,
+			  .p_filesz = SIZE,
+			  .p_memsz = SIZE } };
+	int fd = memfd_create("core", MFD_CLOEXEC);
+
+	assert_int_equal(pwrite(fd, &c, sizeof(c), 0), sizeof(c));
+	assert_int_equal(pwrite(fd, memory, sizeof(memory), 4096), sizeof(memory));
+	assert_int_equal(ftruncate(fd, (off_t)(4096 + SIZE + code_size)), 0);
+	return fd;
+}
+
+static void generated_code_is_not_searched(void **state)
+{
+	ray_auto_fd int fd = make_core(1ull << 30);
+	ray_auto(ray_target, t) = NULL;
+	ray_auto(ray_uv, uv) = NULL;
+	char path[64];
+
+	(void)state;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	assert_null(ray_target_open(&(struct ray_target_options){ .name = path }, &t));
+	assert_null(ray_uv_find(t, NULL, 0, &uv));
+	assert_false(uv->cut);
+	assert_int_equal(uv->n, 1);
+	assert_true(uv->loops[0].address == BASE + LOOP);
+}
+
 static void every_type_of_handle_has_a_name(void **state)
 {
 	int type;
@@ -298,6 +352,7 @@ int main(void)
 		cmocka_unit_test_setup(a_descriptor_that_the_table_gives_to_another_is_not_believed, make_loop),
 		cmocka_unit_test_setup(a_list_that_changes_is_mended_by_the_table, make_loop),
 		cmocka_unit_test_setup(a_list_that_runs_in_a_circle_ends, make_loop),
+		cmocka_unit_test_setup(generated_code_is_not_searched, make_loop),
 		cmocka_unit_test(every_type_of_handle_has_a_name),
 	};
 	int failed;
