@@ -18,4 +18,5 @@
 #include "kern/speculation.bpf.h"
 #include "kern/string.bpf.h"
 #include "kern/task.bpf.h"
+#include "kern/ustack.bpf.h"
 #include "kern/walk.bpf.h"
