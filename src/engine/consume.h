@@ -69,8 +69,8 @@ struct ray_agg_group {
 struct ray_agg {
 	const struct ray_agg_plan *plan;
 	int fd;
-	uint32_t lanes; /* 1, or one per CPU with aggpercpu */
-	bool has_texts; /* some field must be read before keys can be compared */
+	uint32_t lanes;	  /* 1, or one per CPU with aggpercpu */
+	bool has_texts;	  /* some field must be read before keys can be compared */
 	bool is_fleeting; /* usym() and its like: names that are gone when their process is */
 	bool is_printed;
 	int64_t normal;

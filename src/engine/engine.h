@@ -16,10 +16,10 @@ struct ray_trace;
 
 struct ray_trace_settings {
 	const struct ray_trace_options *options;
-	FILE *out;	   /* data; -o */
-	FILE *notes;	   /* messages, drops, errors */
+	FILE *out;	      /* data; -o */
+	FILE *notes;	      /* messages, drops, errors */
 	const char *progname; /* "dtrace": what messages begin with */
-	bool is_testing;   /* _DTRACE_TESTING: without CPU and ID columns */
+	bool is_testing;      /* _DTRACE_TESTING: without CPU and ID columns */
 	/* Called for each record instead of printing it (verbs with a view of their own); NULL: print. */
 	void (*on_record)(void *arg, const struct ray_probe *probe, const struct ray_clause *clause,
 			  const struct ray_value *values, size_t count);

@@ -24,8 +24,8 @@ struct ray_entry {
 	struct ray_piece code;
 	const struct ray_clause **clauses; /* bit i of ray_point.clauses; at most 128 */
 	size_t clause_count;
-	uint32_t args_used; /* of all of them */
-	uint32_t first_point, point_count; /* SYSCALL_*: point = first_point + number of the call */
+	uint32_t args_used;			/* of all of them */
+	uint32_t first_point, point_count;	/* SYSCALL_*: point = first_point + number of the call */
 	RAY_VEC(const struct ray_site *) sites; /* by point - first_point; NULL where nothing is (system calls) */
 	RAY_VEC(const struct ray_probe *) probes;
 	int fd; /* of the loaded program; -1 */
@@ -36,10 +36,10 @@ struct ray_entry {
 
 enum { RAY_TRACE_MAPS = RAY_LINK_MAP_COUNT };
 
-struct ray_consumer; /* consume.c */
-struct ray_stacker;  /* stacks.c: user stacks, from ids to names */
-struct ray_follow;   /* follow.c */
-struct ray_object;   /* object.c */
+struct ray_consumer;   /* consume.c */
+struct ray_stacker;    /* stacks.c: user stacks, from ids to names */
+struct ray_follow;     /* follow.c */
+struct ray_object;     /* object.c */
 struct ray_kernel_btf; /* kernel_btf.c */
 
 struct ray_trace {
@@ -49,17 +49,17 @@ struct ray_trace {
 	struct ray_trace_settings settings;
 	struct ray_trace_options options; /* a copy; setopt() changes it */
 	struct ray_plan *plan;
-	struct ray_piece *clause_code; /* by clause index */
-	struct ray_piece fault_code;   /* where a clause that faults leads to (enter_code.c) */
+	struct ray_piece *clause_code;		 /* by clause index */
+	struct ray_piece fault_code;		 /* where a clause that faults leads to (enter_code.c) */
 	const struct ray_clause **error_clauses; /* of dtrace:::ERROR */
 	size_t error_clause_count;
 	RAY_VEC(struct ray_entry *) entries;
 	RAY_VEC(struct ray_point) points;
-	int maps[RAY_TRACE_MAPS]; /* by RAY_LINK_*; -1 where not needed */
-	int *own_maps;		  /* by number - RAY_MAP_OWN */
-	volatile struct ray_state *state; /* mapped */
-	struct ray_object *object;	  /* the runtime, once something is linked */
-	int btf;			  /* its types in the kernel; 0: not loaded yet */
+	int maps[RAY_TRACE_MAPS];	     /* by RAY_LINK_*; -1 where not needed */
+	int *own_maps;			     /* by number - RAY_MAP_OWN */
+	volatile struct ray_state *state;    /* mapped */
+	struct ray_object *object;	     /* the runtime, once something is linked */
+	int btf;			     /* its types in the kernel; 0: not loaded yet */
 	struct ray_kernel_btf *kernel_btf;   /* once a constant needs it */
 	uint32_t strings_used, strings_size; /* bytes of the map STRINGS */
 	uint32_t probes_size;		     /* elements of the map PROBES */
@@ -80,7 +80,8 @@ RAY_MUST_USE struct ray_error *ray_trace_watch(struct ray_trace *t, int fd);
 uint32_t ray_clause_number(const struct ray_program *program, uint32_t index, const struct ray_probe *probe);
 
 /* gen.c. c->name is set; emits a function (ctx in R1, slot pointer in R2) -> 0. */
-RAY_MUST_USE struct ray_error *ray_gen_clause(struct ray_trace *t, const struct ray_clause *clause, struct ray_piece *c);
+RAY_MUST_USE struct ray_error *ray_gen_clause(struct ray_trace *t, const struct ray_clause *clause,
+					      struct ray_piece *c);
 /* enter.c: whether some probe of the clause tells of another thread than the one that runs. */
 bool ray_clause_is_about_task(struct ray_trace *t, const struct ray_clause *clause);
 /* enter.c: fills entries and points. */
@@ -103,7 +104,7 @@ RAY_MUST_USE struct ray_error *ray_link_constant(struct ray_trace *t, uint32_t n
 RAY_MUST_USE struct ray_error *ray_entry_load(struct ray_trace *t, struct ray_entry *e);
 RAY_MUST_USE struct ray_error *ray_trace_object(struct ray_trace *t, const struct ray_object **ret); /* read once */
 RAY_MUST_USE struct ray_error *ray_load_denied(const char *what); /* with the remedy */
-void ray_load_close(struct ray_trace *t); /* what loading kept: object and types */
+void ray_load_close(struct ray_trace *t);			  /* what loading kept: object and types */
 /* attach.c: all of them, but BEGIN, END and ERROR. */
 RAY_MUST_USE struct ray_error *ray_entries_attach(struct ray_trace *t);
 void ray_entries_detach(struct ray_trace *t);

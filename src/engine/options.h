@@ -13,7 +13,13 @@
 #include "base/error.h"
 
 /* When a program started by -c is far enough for its probes to be looked up. */
-enum ray_evaltime { RAY_EVALTIME_DEFAULT, RAY_EVALTIME_EXEC, RAY_EVALTIME_PREINIT, RAY_EVALTIME_POSTINIT, RAY_EVALTIME_MAIN };
+enum ray_evaltime {
+	RAY_EVALTIME_DEFAULT,
+	RAY_EVALTIME_EXEC,
+	RAY_EVALTIME_PREINIT,
+	RAY_EVALTIME_POSTINIT,
+	RAY_EVALTIME_MAIN
+};
 
 struct ray_trace_options {
 	/* run time */
@@ -30,7 +36,8 @@ struct ray_trace_options {
 	int aggsortpos, aggsortkeypos;
 	uint32_t stackindent, printsize;
 	/* compile time */
-	bool cpp, errtags, droptags, empty, zdefs, defaultargs, argref, verbose, nolibs, pspec, unodefs, knodefs, stdc_given;
+	bool cpp, errtags, droptags, empty, zdefs, defaultargs, argref, verbose, nolibs, pspec, unodefs, knodefs,
+		stdc_given;
 	enum ray_evaltime evaltime;
 	int linkmode;
 	unsigned int tree; /* bits: 1 shows programs as they are parsed, 2 and 4 as they are checked */
@@ -38,7 +45,7 @@ struct ray_trace_options {
 	char **cppargs; /* NULL-ended */
 	char **libdirs; /* NULL-ended: -x libdir, -L; NULL if none */
 	char *version;
-	char stdc;	/* 'a' 'c' 't': the preprocessor knows __STDC__; 's': it does not */
+	char stdc;	   /* 'a' 'c' 't': the preprocessor knows __STDC__; 's': it does not */
 	int disasm, tregs; /* tregs: most keys of a tuple; 0: no limit */
 	bool debug;
 };

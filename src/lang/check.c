@@ -57,7 +57,8 @@ static bool match_spec(struct ray_check *c, struct ray_clause *clause, size_t in
 	if (err) {
 		const char *remedy = ray_error_remedy_text(err);
 
-		ray_check_fail(c, where, "D_PDESC_INVAL", "%s%s%s", ray_error_text(err), *remedy ? "; try: " : "", remedy);
+		ray_check_fail(c, where, "D_PDESC_INVAL", "%s%s%s", ray_error_text(err), *remedy ? "; try: " : "",
+			       remedy);
 		ray_error_free(err);
 		return false;
 	}

@@ -16,8 +16,9 @@
 struct ray_where {
 	const char *file; /* NULL: the text of -n and its like */
 	int line, column; /* from 1; a tab is one column */
-	const char *source; /* where that line begins in the program's copy of the text; ends at \n or NUL. NULL: unknown */
-	bool is_included;   /* file is another than the one that was asked for (#include, #line): messages name it */
+	const char *
+		source; /* where that line begins in the program's copy of the text; ends at \n or NUL. NULL: unknown */
+	bool is_included; /* file is another than the one that was asked for (#include, #line): messages name it */
 };
 
 /* ---- variables ---- */
@@ -32,25 +33,33 @@ enum ray_scope {
 
 /* X(identifier in C, name in D, type in D). args, uregs and fds are arrays. curpsinfo, curlwpsinfo, fds and
  * cwd are translated by the checker into expressions over curthread (see prelude.c), the rest is the engine's. */
-#define RAY_BUILTINS(X)                                                                                           \
-	X(ARG0, "arg0", "int64_t") X(ARG1, "arg1", "int64_t") X(ARG2, "arg2", "int64_t")                          \
-	X(ARG3, "arg3", "int64_t") X(ARG4, "arg4", "int64_t") X(ARG5, "arg5", "int64_t")                          \
-	X(ARG6, "arg6", "int64_t") X(ARG7, "arg7", "int64_t") X(ARG8, "arg8", "int64_t")                          \
-	X(ARG9, "arg9", "int64_t")                                                                                \
-	X(ARGS, "args", "") X(UREGS, "uregs", "uint64_t") X(FDS, "fds", "fileinfo_t")                             \
-	X(PID, "pid", "pid_t") X(PPID, "ppid", "pid_t") X(TID, "tid", "id_t")                                     \
-	X(UID, "uid", "uid_t") X(GID, "gid", "gid_t") X(EXECNAME, "execname", "string")                           \
-	X(PROBEPROV, "probeprov", "string") X(PROBEMOD, "probemod", "string")                                     \
-	X(PROBEFUNC, "probefunc", "string") X(PROBENAME, "probename", "string")                                   \
-	X(TIMESTAMP, "timestamp", "uint64_t") X(VTIMESTAMP, "vtimestamp", "uint64_t")                             \
-	X(WALLTIMESTAMP, "walltimestamp", "int64_t") X(ERRNO, "errno", "int")                                     \
-	X(CALLER, "caller", "uintptr_t") X(UCALLER, "ucaller", "uint64_t")                                        \
-	X(STACKDEPTH, "stackdepth", "uint32_t") X(USTACKDEPTH, "ustackdepth", "uint32_t")                         \
-	X(EPID, "epid", "uint64_t") X(ID, "id", "uint_t") X(IPL, "ipl", "uint_t")                                   \
-	X(CPU, "cpu", "processorid_t") X(CURCPU, "curcpu", "cpuinfo_t *")                                         \
-	X(CURTHREAD, "curthread", "struct task_struct *") X(CURPSINFO, "curpsinfo", "psinfo_t *")                 \
-	X(CURLWPSINFO, "curlwpsinfo", "lwpsinfo_t *") X(CWD, "cwd", "string") X(ROOT, "root", "string")           \
-	X(CGROUP, "cgroup", "uint64_t") X(JID, "jid", "uint64_t")
+#define RAY_BUILTINS(X)                                                                                                \
+	X(ARG0, "arg0", "int64_t")                                                                                     \
+	X(ARG1, "arg1", "int64_t") X(ARG2, "arg2", "int64_t") X(ARG3, "arg3", "int64_t") X(ARG4, "arg4", "int64_t") X( \
+		ARG5, "arg5", "int64_t") X(ARG6, "arg6", "int64_t") X(ARG7, "arg7", "int64_t")                         \
+		X(ARG8, "arg8", "int64_t") X(ARG9, "arg9", "int64_t") X(ARGS, "args", "") X(                           \
+			UREGS, "uregs", "uint64_t") X(FDS, "fds", "fileinfo_t") X(PID, "pid", "pid_t")                 \
+			X(PPID, "ppid", "pid_t") X(TID, "tid", "id_t") X(UID, "uid", "uid_t") X(GID, "gid", "gid_t")   \
+				X(EXECNAME, "execname", "string") X(PROBEPROV, "probeprov", "string") X(               \
+					PROBEMOD, "probemod", "string") X(PROBEFUNC, "probefunc", "string")            \
+					X(PROBENAME, "probename", "string") X(TIMESTAMP, "timestamp", "uint64_t") X(   \
+						VTIMESTAMP, "vtimestamp",                                              \
+						"uint64_t") X(WALLTIMESTAMP, "walltimestamp",                          \
+							      "int64_t") X(ERRNO, "errno", "int")                      \
+						X(CALLER, "caller", "uintptr_t") X(UCALLER, "ucaller", "uint64_t") X(  \
+							STACKDEPTH, "stackdepth",                                      \
+							"uint32_t") X(USTACKDEPTH, "ustackdepth",                      \
+								      "uint32_t") X(EPID, "epid", "uint64_t")          \
+							X(ID, "id", "uint_t") X(IPL, "ipl", "uint_t") X(               \
+								CPU, "cpu", "processorid_t") X(CURCPU, "curcpu",       \
+											       "cpuinfo_t *")          \
+								X(CURTHREAD, "curthread", "struct task_struct *") X(   \
+									CURPSINFO, "curpsinfo", "psinfo_t *")          \
+									X(CURLWPSINFO, "curlwpsinfo",                  \
+									  "lwpsinfo_t *") X(CWD, "cwd", "string")      \
+										X(ROOT, "root", "string") X(           \
+											CGROUP, "cgroup", "uint64_t")  \
+											X(JID, "jid", "uint64_t")
 
 enum ray_builtin {
 	RAY_BUILTIN_NONE,
@@ -62,7 +71,7 @@ enum ray_builtin {
 struct ray_variable {
 	const char *name;
 	enum ray_scope scope;
-	enum ray_builtin builtin; /* of RAY_SCOPE_BUILTIN */
+	enum ray_builtin builtin;    /* of RAY_SCOPE_BUILTIN */
 	const struct ray_type *type; /* of the value, or of one element; NULL until the first assignment tells */
 	bool is_assoc;
 	const struct ray_type *const *keys; /* of an associative array: the types of its tuple */
@@ -78,13 +87,21 @@ struct ray_variable {
 };
 
 enum ray_aggregator {
-	RAY_AGG_NONE, RAY_AGG_COUNT, RAY_AGG_SUM, RAY_AGG_AVG, RAY_AGG_MIN, RAY_AGG_MAX, RAY_AGG_STDDEV,
-	RAY_AGG_QUANTIZE, RAY_AGG_LQUANTIZE, RAY_AGG_LLQUANTIZE,
+	RAY_AGG_NONE,
+	RAY_AGG_COUNT,
+	RAY_AGG_SUM,
+	RAY_AGG_AVG,
+	RAY_AGG_MIN,
+	RAY_AGG_MAX,
+	RAY_AGG_STDDEV,
+	RAY_AGG_QUANTIZE,
+	RAY_AGG_LQUANTIZE,
+	RAY_AGG_LLQUANTIZE,
 };
 
 struct ray_aggregation {
-	const char *name; /* without the @; "_" for the anonymous one */
-	uint32_t id;	  /* dense, from 0; the anonymous one too */
+	const char *name;	      /* without the @; "_" for the anonymous one */
+	uint32_t id;		      /* dense, from 0; the anonymous one too */
 	enum ray_aggregator function; /* NONE: only ever named, never filled */
 	const struct ray_type *const *keys;
 	size_t key_count;
@@ -115,25 +132,46 @@ enum ray_expr_kind {
 			      Checked: p->m is MEMBER(DEREF(p)); p[i] is DEREF(p + i) */
 	RAY_EXPR_CALL,	   /* function(args), a subroutine with a value */
 	/* parser and checker only: */
-	RAY_EXPR_NAME,	   /* text, scope */
-	RAY_EXPR_INDEX,	   /* a[args] */
-	RAY_EXPR_ARROW,	   /* a->text */
-	RAY_EXPR_DOT,	   /* a.text */
-	RAY_EXPR_SIZEOF,   /* of cast_type, or of a */
-	RAY_EXPR_OFFSETOF, /* cast_type, text */
-	RAY_EXPR_XLATE,	   /* xlate <cast_type>(a) */
+	RAY_EXPR_NAME,	      /* text, scope */
+	RAY_EXPR_INDEX,	      /* a[args] */
+	RAY_EXPR_ARROW,	      /* a->text */
+	RAY_EXPR_DOT,	      /* a.text */
+	RAY_EXPR_SIZEOF,      /* of cast_type, or of a */
+	RAY_EXPR_OFFSETOF,    /* cast_type, text */
+	RAY_EXPR_XLATE,	      /* xlate <cast_type>(a) */
 	RAY_EXPR_AGGREGATION, /* @text or @text[args]: in statements and as argument of actions (also checked there) */
-	RAY_EXPR_SYMBOL,   /* kernel symbol: `text, module`text */
+	RAY_EXPR_SYMBOL,      /* kernel symbol: `text, module`text */
 };
 
 enum ray_op {
 	RAY_OP_NONE,
-	RAY_OP_ADD, RAY_OP_SUB, RAY_OP_MUL, RAY_OP_DIV, RAY_OP_MOD,
-	RAY_OP_AND, RAY_OP_OR, RAY_OP_XOR, RAY_OP_SHL, RAY_OP_SHR,
-	RAY_OP_EQ, RAY_OP_NE, RAY_OP_LT, RAY_OP_LE, RAY_OP_GT, RAY_OP_GE,
-	RAY_OP_LOGIC_AND, RAY_OP_LOGIC_OR, RAY_OP_LOGIC_XOR,
-	RAY_OP_NEGATE, RAY_OP_PLUS, RAY_OP_INVERT, RAY_OP_NOT,
-	RAY_OP_PRE_INC, RAY_OP_PRE_DEC, RAY_OP_POST_INC, RAY_OP_POST_DEC,
+	RAY_OP_ADD,
+	RAY_OP_SUB,
+	RAY_OP_MUL,
+	RAY_OP_DIV,
+	RAY_OP_MOD,
+	RAY_OP_AND,
+	RAY_OP_OR,
+	RAY_OP_XOR,
+	RAY_OP_SHL,
+	RAY_OP_SHR,
+	RAY_OP_EQ,
+	RAY_OP_NE,
+	RAY_OP_LT,
+	RAY_OP_LE,
+	RAY_OP_GT,
+	RAY_OP_GE,
+	RAY_OP_LOGIC_AND,
+	RAY_OP_LOGIC_OR,
+	RAY_OP_LOGIC_XOR,
+	RAY_OP_NEGATE,
+	RAY_OP_PLUS,
+	RAY_OP_INVERT,
+	RAY_OP_NOT,
+	RAY_OP_PRE_INC,
+	RAY_OP_PRE_DEC,
+	RAY_OP_POST_INC,
+	RAY_OP_POST_DEC,
 	RAY_OP_STRINGOF,
 };
 
@@ -157,8 +195,8 @@ struct ray_expr {
 	const struct ray_type *cast_type;
 	const struct ray_member *member;
 	uint32_t bit_offset, bit_width; /* of MEMBER; width 0: no bit-field */
-	bool is_unsigned, is_long; /* INTEGER: how it was written */
-	bool is_char;		   /* INTEGER: 'x' */
+	bool is_unsigned, is_long;	/* INTEGER: how it was written */
+	bool is_char;			/* INTEGER: 'x' */
 	bool is_parenthesized;
 	uint16_t depth; /* of the tree as parsed; at most RAY_EXPR_MAX_DEPTH, so whoever walks it may recurse */
 	/* The checker's: an address of scratch memory (alloca, copyin); it cannot be kept in a variable. */
@@ -207,7 +245,7 @@ struct ray_clause {
 	bool is_checked;
 	bool is_speculative; /* has speculate() */
 	bool is_destructive;
-	bool is_recording; /* has a data-recording action, or the default one */
+	bool is_recording;  /* has a data-recording action, or the default one */
 	uint32_t args_used; /* bit i: argi or args[] that needs native argument i */
 	/* The probes it was matched with; the engine fires it for these. */
 	RAY_VEC(struct ray_probe *) probes;
@@ -255,7 +293,7 @@ struct ray_program {
 	RAY_VEC(struct ray_variable *) externs; /* `extern int x;`, prototypes: declared, no storage */
 	RAY_VEC(struct ray_pragma_option) options;
 	struct ray_declared *declared; /* the parser's: what earlier texts have declared */
-	bool is_destructive; /* some clause needs -w */
+	bool is_destructive;	       /* some clause needs -w */
 };
 
 #endif

@@ -64,7 +64,7 @@ struct ray_type {
 	uint64_t size;
 	uint32_t align;
 	const struct ray_type *target; /* of pointer, array (element), typedef; return type of a function */
-	uint64_t count;		       /* array: elements; struct, union: members; enum: enumerators; function: parameters */
+	uint64_t count; /* array: elements; struct, union: members; enum: enumerators; function: parameters */
 	const struct ray_member *members;
 	const struct ray_enumerator *enumerators;
 	const struct ray_type *const *parameters;
@@ -84,10 +84,26 @@ RAY_DEFINE_AUTO(ray_types, ray_types_free)
 void ray_types_set_strsize(struct ray_types *types, uint32_t strsize);
 
 enum ray_basic {
-	RAY_BASIC_VOID, RAY_BASIC_CHAR, RAY_BASIC_SCHAR, RAY_BASIC_UCHAR, RAY_BASIC_SHORT, RAY_BASIC_USHORT,
-	RAY_BASIC_INT, RAY_BASIC_UINT, RAY_BASIC_LONG, RAY_BASIC_ULONG, RAY_BASIC_LLONG, RAY_BASIC_ULLONG,
-	RAY_BASIC_BOOL, RAY_BASIC_FLOAT, RAY_BASIC_DOUBLE, RAY_BASIC_LDOUBLE,
-	RAY_BASIC_STRING, RAY_BASIC_DYNAMIC, RAY_BASIC_INT64, RAY_BASIC_UINT64,
+	RAY_BASIC_VOID,
+	RAY_BASIC_CHAR,
+	RAY_BASIC_SCHAR,
+	RAY_BASIC_UCHAR,
+	RAY_BASIC_SHORT,
+	RAY_BASIC_USHORT,
+	RAY_BASIC_INT,
+	RAY_BASIC_UINT,
+	RAY_BASIC_LONG,
+	RAY_BASIC_ULONG,
+	RAY_BASIC_LLONG,
+	RAY_BASIC_ULLONG,
+	RAY_BASIC_BOOL,
+	RAY_BASIC_FLOAT,
+	RAY_BASIC_DOUBLE,
+	RAY_BASIC_LDOUBLE,
+	RAY_BASIC_STRING,
+	RAY_BASIC_DYNAMIC,
+	RAY_BASIC_INT64,
+	RAY_BASIC_UINT64,
 	RAY_BASIC_COUNT_
 };
 
@@ -119,8 +135,8 @@ bool ray_type_is_integer(const struct ray_type *type); /* integers and enums */
 bool ray_type_is_signed(const struct ray_type *type);
 bool ray_type_is_scalar(const struct ray_type *type); /* integer or pointer */
 bool ray_type_is_pointer(const struct ray_type *type);
-bool ray_type_is_string(const struct ray_type *type); /* D's string */
-bool ray_type_is_stringish(const struct ray_type *type); /* string, char *, char [] */
+bool ray_type_is_string(const struct ray_type *type);	    /* D's string */
+bool ray_type_is_stringish(const struct ray_type *type);    /* string, char *, char [] */
 bool ray_type_is_by_reference(const struct ray_type *type); /* struct, union, array, string */
 /* A type written as C writes it: "unsigned int", "const char *", "struct sockaddr *", "char [16]". Structures behind a
  * pointer are not looked up yet. NULL if it is none that is known. */

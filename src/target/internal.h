@@ -55,7 +55,7 @@ struct ray_target {
 	bool keeping;			/* every small read is pinned */
 	const struct ray_overlay_piece *overlay;
 	size_t overlay_count;
-	void *data;			/* the kind's own */
+	void *data; /* the kind's own */
 };
 
 struct module_entry {

@@ -15,9 +15,15 @@
 #include "base/text.h"
 
 enum ray_format_flag {
-	RAY_FORMAT_LEFT = 1, RAY_FORMAT_PLUS = 2, RAY_FORMAT_ZERO = 4, RAY_FORMAT_ALTERNATE = 8, RAY_FORMAT_SPACE = 16,
-	RAY_FORMAT_GROUP = 32, RAY_FORMAT_AGGREGATION = 64, /* %@ */
-	RAY_FORMAT_DYNAMIC_WIDTH = 128, RAY_FORMAT_DYNAMIC_PRECISION = 256,
+	RAY_FORMAT_LEFT = 1,
+	RAY_FORMAT_PLUS = 2,
+	RAY_FORMAT_ZERO = 4,
+	RAY_FORMAT_ALTERNATE = 8,
+	RAY_FORMAT_SPACE = 16,
+	RAY_FORMAT_GROUP = 32,
+	RAY_FORMAT_AGGREGATION = 64, /* %@ */
+	RAY_FORMAT_DYNAMIC_WIDTH = 128,
+	RAY_FORMAT_DYNAMIC_PRECISION = 256,
 };
 
 enum { RAY_FORMAT_WIDTH_MAX = 1 << 26 }; /* of a width or precision: a damaged `*` must not ask for all memory */
@@ -34,8 +40,8 @@ struct ray_conversion {
 struct ray_format {
 	const char *text;
 	struct ray_conversion *at;
-	size_t count;	   /* conversions, with the closing literal */
-	size_t arg_count;  /* values it takes, `*` included */
+	size_t count;	  /* conversions, with the closing literal */
+	size_t arg_count; /* values it takes, `*` included */
 };
 
 /* Escapes were resolved by the lexer. Errors are worded as the reference does, without tag or line; tag_ret gets the
@@ -45,8 +51,13 @@ RAY_MUST_USE struct ray_error *ray_format_parse(struct ray_arena *arena, const c
 
 /* What a value is, in as much as printing must know. */
 enum ray_value_kind {
-	RAY_VALUE_INTEGER, RAY_VALUE_STRING, RAY_VALUE_BYTES, RAY_VALUE_FLOAT,
-	RAY_VALUE_STACK, RAY_VALUE_USTACK, RAY_VALUE_JSTACK, /* bytes is the naming's text, lines separated by \n */
+	RAY_VALUE_INTEGER,
+	RAY_VALUE_STRING,
+	RAY_VALUE_BYTES,
+	RAY_VALUE_FLOAT,
+	RAY_VALUE_STACK,
+	RAY_VALUE_USTACK,
+	RAY_VALUE_JSTACK, /* bytes is the naming's text, lines separated by \n */
 	RAY_VALUE_SYMBOL, /* sym, usym...: text too */
 	RAY_VALUE_AGGREGATION,
 };
@@ -55,10 +66,10 @@ struct ray_value {
 	enum ray_value_kind kind;
 	bool is_signed;
 	bool is_pointer, is_char;
-	uint32_t size; /* of the type in bytes; of the data for BYTES */
-	uint64_t integer; /* sign-extended */
+	uint32_t size;	   /* of the type in bytes; of the data for BYTES */
+	uint64_t integer;  /* sign-extended */
 	const void *bytes; /* of FLOAT: size bytes of it; AGGREGATION: its histogram, ready to print */
-	size_t length; /* of STRING without its NUL */
+	size_t length;	   /* of STRING without its NUL */
 };
 
 /* Whether the conversion takes a value of this kind; false: *why is the reference's wording of what it takes ("char

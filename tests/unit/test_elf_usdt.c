@@ -50,7 +50,8 @@ static void expect(const char *text, struct ray_fetch wanted)
 
 #define REG(r, s, f) ((struct ray_fetch){ .kind = RAY_FETCH_REG, .reg = r, .size = s, .flags = f })
 #define MEM(r, i, k, s, f, v) \
-	((struct ray_fetch){ .kind = RAY_FETCH_MEM, .reg = r, .index = i, .scale = k, .size = s, .flags = f, .value = v })
+	((struct ray_fetch){  \
+		.kind = RAY_FETCH_MEM, .reg = r, .index = i, .scale = k, .size = s, .flags = f, .value = v })
 
 static void registers_and_their_parts(void **state)
 {
@@ -94,8 +95,8 @@ static void addresses_by_symbol_are_relative_to_the_probe(void **state)
 
 static void what_cannot_be_understood_is_none(void **state)
 {
-	static const char *const bad[] = { "8@%xmm0", "8f@%xmm1", "3@%rax", "8@(%rax,%rcx,3)", "8@nowhere(%rip)", "@", "8@%",
-					   "8@(%rax", "8@(%rax,)" };
+	static const char *const bad[] = { "8@%xmm0", "8f@%xmm1", "3@%rax",  "8@(%rax,%rcx,3)", "8@nowhere(%rip)",
+					   "@",	      "8@%",	  "8@(%rax", "8@(%rax,)" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)

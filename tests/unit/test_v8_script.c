@@ -178,12 +178,18 @@ static void evals_that_call_each_other_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		fake_test(lines_end_as_v8_ends_them),	       fake_test(lines_are_counted_across_pieces),
-		fake_test(lines_are_counted_again_when_the_source_is_another),    fake_test(scripts_may_start_elsewhere),
-		fake_test(positions_outside_have_no_place),    fake_test(scripts_may_start_elsewhere),
-		fake_test(offsets_that_cannot_be_are_ignored), fake_test(source_lines_are_text),
-		fake_test(source_that_is_gone_has_no_lines),   fake_test(a_script_is_known_by_name_or_url),
-		fake_test(eval_says_where_it_was_called),      fake_test(evals_that_call_each_other_end),
+		fake_test(lines_end_as_v8_ends_them),
+		fake_test(lines_are_counted_across_pieces),
+		fake_test(lines_are_counted_again_when_the_source_is_another),
+		fake_test(scripts_may_start_elsewhere),
+		fake_test(positions_outside_have_no_place),
+		fake_test(scripts_may_start_elsewhere),
+		fake_test(offsets_that_cannot_be_are_ignored),
+		fake_test(source_lines_are_text),
+		fake_test(source_that_is_gone_has_no_lines),
+		fake_test(a_script_is_known_by_name_or_url),
+		fake_test(eval_says_where_it_was_called),
+		fake_test(evals_that_call_each_other_end),
 	};
 
 	return cmocka_run_group_tests_name("v8/script", tests, NULL, NULL);
