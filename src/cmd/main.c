@@ -17,11 +17,11 @@ static struct ray_error *run_verb(const struct ray_verb *verb, size_t argc, char
 	ray_auto(ray_call, call) = NULL;
 	struct ray_error *err;
 
-	if (verb->voice)
-		voice = verb->voice;
 	err = ray_call_parse(verb, argc, argv, &call);
 	if (err)
 		return err;
+	if (verb->voice)
+		voice = verb->voice;
 	if (ray_call_has(call, "help")) {
 		ray_help_verb(verb);
 		return NULL;

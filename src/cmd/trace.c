@@ -37,9 +37,9 @@ static const struct ray_option options[] = {
 };
 
 static const char *const examples[] = {
-	"noderay trace -n 'syscall:::entry /pid == $target/ { @[probefunc] = count(); }' -p 4242",
-	"count the system calls of a process until Ctrl-C",
-	"noderay trace -n 'profile-97 /pid == $target/ { @[jstack()] = count(); }' -p 4242",
+	"noderay trace -p 4242 -n 'syscall:::entry { @[probefunc] = count(); }'",
+	"count system calls until Ctrl-C; /pid == $target/ keeps to that process",
+	"noderay trace -p 4242 -n 'profile-97 /pid==$target/ { @[jstack()]=count(); }'",
 	"where it spends its time, JavaScript named",
 	"noderay trace -s latency.d -c 'node app.js'",
 	"run a program under a script",
