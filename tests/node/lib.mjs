@@ -242,6 +242,13 @@ export async function settle({ pid }) {
 	}, `process ${pid} does not stand still`);
 }
 
+/** start(), for a target that stands still from then on. */
+export async function startStill(...what) {
+	const target = await start(...what);
+	await settle(target);
+	return target;
+}
+
 /** Waits until all of a target's threads are stopped by a signal: each gets there when the kernel lets it run, also
  *  when a tracer has let it go. */
 export async function halted({ pid }) {

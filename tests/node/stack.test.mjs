@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { compare } from './stacks.mjs';
-import { jsonLines, nodes, noderay, programs, start, takeCore, tmp } from './lib.mjs';
+import { jsonLines, nodes, noderay, programs, startStill, takeCore, tmp } from './lib.mjs';
 
 async function stacks(target, ...args) {
 	const run = await noderay(['stack', '--json', ...args, target]);
@@ -39,7 +39,7 @@ const knowsLines = (node, tier) => tier !== 'baseline' || !/^16\.[0-3]\./.test(n
 
 for (const node of nodes) {
 	test(`node ${node.name}: every shape of function and call`, async (t) => {
-		const target = await start(node, 'stacks/shapes.js');
+		const target = await startStill(node, 'stacks/shapes.js');
 		t.after(target.stop);
 		await t.test('live', async () => {
 			const { frames, notes } = await mainFrames(target.pid);
@@ -54,7 +54,7 @@ for (const node of nodes) {
 
 	for (const tier of tiersOf(node)) {
 		test(`node ${node.name}: ${tier} tier`, async (t) => {
-			const target = await start(node, 'stacks/tiers.js', { flags: flagsFor(node, tier) });
+			const target = await startStill(node, 'stacks/tiers.js', { flags: flagsFor(node, tier) });
 			t.after(target.stop);
 			const { frames } = await mainFrames(target.pid);
 			const hot = frames.filter((f) => /leaf|small|area|middle|outer/.test(f.function));
@@ -66,7 +66,7 @@ for (const node of nodes) {
 	}
 
 	test(`node ${node.name}: ES modules and async functions`, async (t) => {
-		const target = await start(node, 'stacks/module.mjs');
+		const target = await startStill(node, 'stacks/module.mjs');
 		t.after(target.stop);
 		const { frames } = await mainFrames(target.pid);
 		const truth = target.ready.frames.filter((f) => !/^async /.test(f.text));
@@ -81,7 +81,7 @@ for (const node of nodes.filter((n) => n.major >= 24 && !n.stripped)) {
 	test(`node ${node.name}, stripped: maglev tier`, async (t) => {
 		const stripped = path.join(tmp(), 'node');
 		execFileSync('strip', ['-o', stripped, node.path]);
-		const target = await start({ ...node, path: stripped }, 'stacks/tiers.js', { flags: tierFlags.maglev });
+		const target = await startStill({ ...node, path: stripped }, 'stacks/tiers.js', { flags: tierFlags.maglev });
 		t.after(target.stop);
 		const { frames } = await mainFrames(target.pid);
 		compare(frames, target.ready.frames);
@@ -108,7 +108,7 @@ test('a core without its executable: threads and addresses, exit 5', async (t) =
 	const copy = path.join(tmp(), 'moved-away');
 	const node = { ...nodes[0], path: copy };
 	fs.copyFileSync(nodes[0].path, copy);
-	const target = await start(node, 'stacks/shapes.js');
+	const target = await startStill(node, 'stacks/shapes.js');
 	t.after(target.stop);
 	const core = await takeCore(target);
 	fs.unlinkSync(copy);
@@ -125,7 +125,7 @@ test('a core without its executable: threads and addresses, exit 5', async (t) =
 });
 
 test('a core cut inside its notes is unreadable, not "not a node"', async (t) => {
-	const target = await start(nodes[0], 'park.js');
+	const target = await startStill(nodes[0], 'park.js');
 	t.after(target.stop);
 	const core = await takeCore(target);
 	for (const size of [64, 200, 4096, 8192]) {

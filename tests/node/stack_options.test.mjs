@@ -3,7 +3,7 @@ import test from 'node:test';
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { binary, crash, isRoot, jsonLines, noKernelCores, nodes, noderay, run, settle, start, takeCore, tmp, until } from './lib.mjs';
+import { binary, crash, isRoot, jsonLines, noKernelCores, nodes, noderay, run, start, startStill, takeCore, tmp, until } from './lib.mjs';
 import { checkWhole, show, stack } from './stacks.mjs';
 
 const user = isRoot ? 'nobody' : undefined;
@@ -46,9 +46,8 @@ const kinds = (output) => new Set(output.match(/^ +\d+ (c|js|v8|wasm) /gm)?.map(
 
 for (const node of nodes) {
 	test(`node ${node.name}: arguments, source, kinds of frames`, async (t) => {
-		const target = await start(node, 'stacks/args.js', { user });
+		const target = await startStill(node, 'stacks/args.js', { user });
 		t.after(target.stop);
-		await settle(target);
 
 		await t.test('-a, live', async () => checkValues((await stack(target, ['-a', '--thread', 'main'], { user })).main.frames));
 		await t.test('-a, from a core', async () => checkValues((await stack(await takeCore(target, { user }), ['-a'], { user })).main.frames));
@@ -117,7 +116,7 @@ test('--nonblocking makes no ptrace call, not for a running thread either', asyn
 });
 
 test('every way to name a target', async (t) => {
-	const target = await start(node, 'stacks/args.js', { user });
+	const target = await startStill(node, 'stacks/args.js', { user });
 	t.after(target.stop);
 	const names = async (...args) => {
 		const { code, stdout, stderr } = await noderay(['stack', '--json', ...args], { user });
@@ -141,7 +140,7 @@ test('every way to name a target', async (t) => {
 });
 
 test('wrong arguments', async (t) => {
-	const target = await start(node, 'stacks/args.js', { user });
+	const target = await startStill(node, 'stacks/args.js', { user });
 	t.after(target.stop);
 	const wrong = [
 		[2, /no kind of thread is 'bogus'/, '--thread', 'bogus', target.pid],
@@ -168,7 +167,7 @@ test('80 columns on a terminal: paths keep their lines', async (t) => {
 	fs.mkdirSync(long);
 	const file = path.join(long, 'program.js');
 	fs.writeFileSync(file, `require(${JSON.stringify(path.join(import.meta.dirname, 'programs/stacks/park.js'))}).park(true);\n`);
-	const target = await start(node, file);
+	const target = await startStill(node, file);
 	t.after(target.stop);
 	const command = `stty cols 80; ${binary} stack -as ${target.pid}`;
 	const { stdout, code } = await run('/usr/bin/script', ['-qec', command, '/dev/null'], { env: { TERM: 'xterm' } });
@@ -207,7 +206,7 @@ test('in other namespaces and below another root', { skip: !isRoot && 'needs roo
 
 test('cores of the kernel and of gdb', { skip: kernelCores }, async (t) => {
 	const cwd = tmp();
-	const target = await start(node, 'stacks/args.js', { cwd });
+	const target = await startStill(node, 'stacks/args.js', { cwd });
 	t.after(target.stop);
 	checkValues((await stack(await takeCore(target, { by: 'gdb' }), ['-a'])).main.frames);
 	const core = await crash(target, cwd);
