@@ -78,7 +78,7 @@ test('errors are told before anything starts', needsRoot, async (t) => {
 		const { code, stderr } = await trace('-s', file);
 		assert.equal(code, 1);
 		assert.match(stderr, /line 3: syntax error near ";"/);
-		assert.match(stderr, /bad\.d:3:\d+\n.*x = 1 \+;\n +\^/);
+		assert.match(stderr, /bad\.d:3:\d+\n.*x = 1 \+;\n\s+\^/);
 		const tagged = await trace('-x', 'errtags', '-s', file);
 		assert.match(tagged.stderr, /\[D_SYNTAX\] line 3:/);
 	});
