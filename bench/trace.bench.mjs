@@ -138,7 +138,7 @@ export const rows = ({ target, scratch }) => [
 		ours: () => wallTime(binary, ['trace', '-p', target.pid, '-n', 'pid$target:a.out:uv_*:entry{@=count();} pid$target:a.out:nghttp2_*:entry{@=count();} pid$target:a.out:ares_*:entry{@=count();} pid$target:a.out:SSL_*:entry{@=count();} tick-1ms{exit(0);}']),
 	},
 	{
-		what: 'counting at a function that begins with push', unit: 'ns/hit', ratio: 1.1,
+		what: "counting at a function's entry", unit: 'ns/hit', ratio: 1.1,
 		ours: () => costPerHit(target, binary, ['trace', '-p', target.pid, '-n', 'BEGIN{printf("on\\n");} pid$target::uv_fs_access:entry{@=count();}'], /on/),
 		peer: { name: 'bpftrace', measure: () => costPerHit(target, bpftrace, ['-p', target.pid, '-e', `BEGIN{printf("on\\n");} uprobe:${fs.realpathSync(`/proc/${target.pid}/exe`)}:uv_fs_access{@=count();}`], /on/) },
 	},
