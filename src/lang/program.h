@@ -33,33 +33,52 @@ enum ray_scope {
 
 /* X(identifier in C, name in D, type in D). args, uregs and fds are arrays. curpsinfo, curlwpsinfo, fds and
  * cwd are translated by the checker into expressions over curthread (see prelude.c), the rest is the engine's. */
-#define RAY_BUILTINS(X)                                                                                                \
-	X(ARG0, "arg0", "int64_t")                                                                                     \
-	X(ARG1, "arg1", "int64_t") X(ARG2, "arg2", "int64_t") X(ARG3, "arg3", "int64_t") X(ARG4, "arg4", "int64_t") X( \
-		ARG5, "arg5", "int64_t") X(ARG6, "arg6", "int64_t") X(ARG7, "arg7", "int64_t")                         \
-		X(ARG8, "arg8", "int64_t") X(ARG9, "arg9", "int64_t") X(ARGS, "args", "") X(                           \
-			UREGS, "uregs", "uint64_t") X(FDS, "fds", "fileinfo_t") X(PID, "pid", "pid_t")                 \
-			X(PPID, "ppid", "pid_t") X(TID, "tid", "id_t") X(UID, "uid", "uid_t") X(GID, "gid", "gid_t")   \
-				X(EXECNAME, "execname", "string") X(PROBEPROV, "probeprov", "string") X(               \
-					PROBEMOD, "probemod", "string") X(PROBEFUNC, "probefunc", "string")            \
-					X(PROBENAME, "probename", "string") X(TIMESTAMP, "timestamp", "uint64_t") X(   \
-						VTIMESTAMP, "vtimestamp",                                              \
-						"uint64_t") X(WALLTIMESTAMP, "walltimestamp",                          \
-							      "int64_t") X(ERRNO, "errno", "int")                      \
-						X(CALLER, "caller", "uintptr_t") X(UCALLER, "ucaller", "uint64_t") X(  \
-							STACKDEPTH, "stackdepth",                                      \
-							"uint32_t") X(USTACKDEPTH, "ustackdepth",                      \
-								      "uint32_t") X(EPID, "epid", "uint64_t")          \
-							X(ID, "id", "uint_t") X(IPL, "ipl", "uint_t") X(               \
-								CPU, "cpu", "processorid_t") X(CURCPU, "curcpu",       \
-											       "cpuinfo_t *")          \
-								X(CURTHREAD, "curthread", "struct task_struct *") X(   \
-									CURPSINFO, "curpsinfo", "psinfo_t *")          \
-									X(CURLWPSINFO, "curlwpsinfo",                  \
-									  "lwpsinfo_t *") X(CWD, "cwd", "string")      \
-										X(ROOT, "root", "string") X(           \
-											CGROUP, "cgroup", "uint64_t")  \
-											X(JID, "jid", "uint64_t")
+/* clang-format off */
+#define RAY_BUILTINS(X) \
+	X(ARG0, "arg0", "int64_t") \
+	X(ARG1, "arg1", "int64_t") \
+	X(ARG2, "arg2", "int64_t") \
+	X(ARG3, "arg3", "int64_t") \
+	X(ARG4, "arg4", "int64_t") \
+	X(ARG5, "arg5", "int64_t") \
+	X(ARG6, "arg6", "int64_t") \
+	X(ARG7, "arg7", "int64_t") \
+	X(ARG8, "arg8", "int64_t") \
+	X(ARG9, "arg9", "int64_t") \
+	X(ARGS, "args", "") \
+	X(UREGS, "uregs", "uint64_t") \
+	X(FDS, "fds", "fileinfo_t") \
+	X(PID, "pid", "pid_t") \
+	X(PPID, "ppid", "pid_t") \
+	X(TID, "tid", "id_t") \
+	X(UID, "uid", "uid_t") \
+	X(GID, "gid", "gid_t") \
+	X(EXECNAME, "execname", "string") \
+	X(PROBEPROV, "probeprov", "string") \
+	X(PROBEMOD, "probemod", "string") \
+	X(PROBEFUNC, "probefunc", "string") \
+	X(PROBENAME, "probename", "string") \
+	X(TIMESTAMP, "timestamp", "uint64_t") \
+	X(VTIMESTAMP, "vtimestamp", "uint64_t") \
+	X(WALLTIMESTAMP, "walltimestamp", "int64_t") \
+	X(ERRNO, "errno", "int") \
+	X(CALLER, "caller", "uintptr_t") \
+	X(UCALLER, "ucaller", "uint64_t") \
+	X(STACKDEPTH, "stackdepth", "uint32_t") \
+	X(USTACKDEPTH, "ustackdepth", "uint32_t") \
+	X(EPID, "epid", "uint64_t") \
+	X(ID, "id", "uint_t") \
+	X(IPL, "ipl", "uint_t") \
+	X(CPU, "cpu", "processorid_t") \
+	X(CURCPU, "curcpu", "cpuinfo_t *") \
+	X(CURTHREAD, "curthread", "struct task_struct *") \
+	X(CURPSINFO, "curpsinfo", "psinfo_t *") \
+	X(CURLWPSINFO, "curlwpsinfo", "lwpsinfo_t *") \
+	X(CWD, "cwd", "string") \
+	X(ROOT, "root", "string") \
+	X(CGROUP, "cgroup", "uint64_t") \
+	X(JID, "jid", "uint64_t")
+/* clang-format on */
 
 enum ray_builtin {
 	RAY_BUILTIN_NONE,

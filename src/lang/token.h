@@ -6,22 +6,21 @@
 #include "lang/program.h"
 
 /* X(ID, spelling): C's keywords are all reserved, though D gives no meaning to some. */
-#define RAY_KEYWORDS(X)                                                                                               \
-	X(AUTO, "auto")                                                                                               \
-	X(BREAK, "break")                                                                                             \
-	X(CASE, "case")                                                                                               \
-	X(CHAR, "char")                                                                                               \
-	X(CONST, "const") X(CONTINUE, "continue") X(COUNTER, "counter") X(DEFAULT, "default") X(DO, "do") X(          \
-		DOUBLE, "double") X(ELSE, "else") X(ENUM, "enum") X(EXTERN, "extern") X(FLOAT, "float") X(FOR, "for") \
-		X(GOTO, "goto") X(IF, "if") X(IMPORT, "import") X(INLINE, "inline") X(INT, "int") X(LONG, "long")     \
-			X(OFFSETOF, "offsetof") X(PROBE, "probe") X(PROVIDER, "provider") X(REGISTER, "register")     \
-				X(RESTRICT, "restrict") X(RETURN, "return") X(SELF, "self") X(SHORT, "short") X(      \
-					SIGNED, "signed") X(SIZEOF, "sizeof") X(STATIC, "static") X(STRING, "string") \
-					X(STRINGOF, "stringof") X(STRUCT, "struct") X(SWITCH, "switch")               \
-						X(THIS, "this") X(TRANSLATOR, "translator") X(TYPEDEF, "typedef")     \
-							X(UNION, "union") X(UNSIGNED, "unsigned") X(VOID, "void")     \
-								X(VOLATILE, "volatile") X(WHILE, "while")             \
-									X(XLATE, "xlate")
+/* clang-format off */
+#define RAY_KEYWORDS(X) \
+	X(AUTO, "auto") X(BREAK, "break") X(CASE, "case") X(CHAR, "char") \
+	X(CONST, "const") X(CONTINUE, "continue") X(COUNTER, "counter") X(DEFAULT, "default") \
+	X(DO, "do") X(DOUBLE, "double") X(ELSE, "else") X(ENUM, "enum") \
+	X(EXTERN, "extern") X(FLOAT, "float") X(FOR, "for") X(GOTO, "goto") \
+	X(IF, "if") X(IMPORT, "import") X(INLINE, "inline") X(INT, "int") \
+	X(LONG, "long") X(OFFSETOF, "offsetof") X(PROBE, "probe") X(PROVIDER, "provider") \
+	X(REGISTER, "register") X(RESTRICT, "restrict") X(RETURN, "return") X(SELF, "self") \
+	X(SHORT, "short") X(SIGNED, "signed") X(SIZEOF, "sizeof") X(STATIC, "static") \
+	X(STRING, "string") X(STRINGOF, "stringof") X(STRUCT, "struct") X(SWITCH, "switch") \
+	X(THIS, "this") X(TRANSLATOR, "translator") X(TYPEDEF, "typedef") X(UNION, "union") \
+	X(UNSIGNED, "unsigned") X(VOID, "void") X(VOLATILE, "volatile") X(WHILE, "while") \
+	X(XLATE, "xlate")
+/* clang-format on */
 
 enum ray_token_kind {
 	RAY_TOKEN_END, /* of the text, or after an error */
