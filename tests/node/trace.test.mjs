@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { binary, isRoot, node, nodes, noderay, programs, start, tmp, tree } from './lib.mjs';
+import { binary, isRoot, node, nodes, noderay, programs, run, start, tmp, tree } from './lib.mjs';
 
 const needsRoot = { skip: !isRoot && 'tracing needs root' };
 const trace = (...args) => noderay(['trace', ...args], { timeout: 120_000 });
@@ -220,4 +220,27 @@ test('without the right to, the remedy is told', { skip: !isRoot && 'needs root 
 	const { code, stderr } = await noderay(['trace', '-n', 'BEGIN { exit(0); }'], { user: 'nobody' });
 	assert.equal(code, 3);
 	assert.match(stderr, /CAP_BPF/);
+});
+
+test('with three capabilities and nothing else', needsRoot, async (t) => {
+	const program = path.join(tmp(), 'noderay');
+	fs.copyFileSync(binary, program);
+	fs.chmodSync(program, 0o755);
+	const target = await start(node(22), { code: 'setInterval(() => require("fs").openSync("/dev/null"), 5); console.log("{}")' });
+	t.after(() => target.stop());
+	const some = '+bpf,+perfmon,+sys_ptrace';
+	const capable = (...args) => run('/usr/bin/setpriv', ['--reuid', '65534', '--regid', '65534', '--clear-groups', '--inh-caps', some,
+		'--ambient-caps', some, '--bounding-set', `-all,${some}`, program, 'trace', ...args.map(String)], { timeout: 60_000 });
+	const cases = [
+		[['-qn', 'BEGIN { printf("begun\\n"); exit(0); }'], /^begun$/m],
+		[['-qn', 'syscall:::entry { @[probefunc] = count(); } tick-300ms { exit(0); }'], /epoll|read|openat/],
+		[['-qp', target.pid, '-n', 'pid$target::uv_fs_open:entry { printf("%s\\n", copyinstr(arg2)); jstack(); exit(0); }'], /^\/dev\/null\n[^]*openSync \(node:fs/m],
+		[['-qn', 'profile-199 { @[cpu] = count(); } tick-300ms { exit(0); }'], /\d/],
+	];
+	for (const [args, wanted] of cases)
+		await t.test(args.at(-1), async () => {
+			const { code, stdout, stderr } = await capable(...args);
+			assert.equal(code, 0, stderr);
+			assert.match(stdout, wanted);
+		});
 });
