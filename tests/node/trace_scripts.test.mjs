@@ -75,8 +75,14 @@ for (const n of [node(18), node(22), node(26)])
 				syscall::unlink:entry /pid == $target/ { printf("unlinking %s\\n", copyinstr(arg0)); }
 			`);
 			assert.equal(code, 0, stderr);
-			assert.match(stdout, /^(read request 65536 bytes\nwrite request 65536 bytes\n){2}/m);
-			assert.match(stdout, /^unlinking tmp\/words\.save$/m);
+			// A stream may read ahead of its writer: the order of reads and writes is the target's to choose, but none is written before it was read.
+			const lines = stdout.trim().split('\n');
+			const of = (what) => lines.flatMap((line, i) => (line.startsWith(what) ? [i] : []));
+			const reads = of('read request 65536 bytes');
+			const writes = of('write request');
+			assert.deepEqual(writes.map((i) => lines[i]), [65536, 65536, 18928].map((bytes) => `write request ${bytes} bytes`), stdout);
+			assert.ok(writes.every((at, i) => reads[i] < at), stdout);
+			assert.equal(lines.indexOf('unlinking tmp/words.save'), lines.length - 1, stdout);
 		});
 
 		await t.test('who asks for memory, in JavaScript', async () => {
