@@ -66,7 +66,7 @@ static struct ray_error *add_called_by_piece(const struct ray_object *o, const s
 	for (size_t i = 0; i < piece->references.n; i++) {
 		const struct ray_reference *ref = &piece->references.at[i];
 
-		if (ref->kind == RAY_REF_PIECE && !add_piece(ref->piece, l))
+		if ((ref->kind == RAY_REF_PIECE || ref->kind == RAY_REF_PIECE_ADDRESS) && !add_piece(ref->piece, l))
 			return &ray_enomem;
 		if (ref->kind != RAY_REF_RUNTIME)
 			continue;
@@ -207,7 +207,7 @@ static struct ray_error *fix_reference(struct linker *k, const struct ray_linked
 {
 	uint32_t at = part->start + ref->insn;
 	struct bpf_insn *insn = &k->l->insns.at[at];
-	bool is_wide = ref->kind == RAY_REF_MAP || ref->kind == RAY_REF_CONST;
+	bool is_wide = ref->kind == RAY_REF_MAP || ref->kind == RAY_REF_CONST || ref->kind == RAY_REF_PIECE_ADDRESS;
 
 	if (ref->insn >= part->count || (is_wide && ref->insn + 1 >= part->count))
 		return ray_error_new(RAY_FAILED, "%s: a reference outside of its code", part->piece->name);
@@ -219,7 +219,8 @@ static struct ray_error *fix_reference(struct linker *k, const struct ray_linked
 		return NULL;
 	}
 	case RAY_REF_PIECE:
-		put_call(k, at, (uint32_t)piece_part(k->l, ref->piece), false);
+	case RAY_REF_PIECE_ADDRESS:
+		put_call(k, at, (uint32_t)piece_part(k->l, ref->piece), ref->kind == RAY_REF_PIECE_ADDRESS);
 		return NULL;
 	case RAY_REF_MAP:
 		return put_map(k, ref->number, insn);

@@ -63,6 +63,12 @@ static void load_wide(struct ray_piece *p, uint8_t reg, uint8_t form, uint64_t v
 	ray_piece_emit(p, RAY_INSN(0, 0, 0, 0, (int32_t)(value >> 32)));
 }
 
+void ray_piece_load_piece(struct ray_piece *p, uint8_t reg, const struct ray_piece *piece)
+{
+	refer(p, (struct ray_reference){ .kind = RAY_REF_PIECE_ADDRESS, .piece = piece });
+	load_wide(p, reg, BPF_PSEUDO_FUNC, 0);
+}
+
 void ray_piece_load_map(struct ray_piece *p, uint8_t reg, uint32_t map)
 {
 	refer(p, (struct ray_reference){ .kind = RAY_REF_MAP, .number = map });

@@ -14,8 +14,9 @@
 #include "base/vec.h"
 
 enum ray_reference_kind {
-	RAY_REF_RUNTIME, /* call of a function of the runtime, by name */
-	RAY_REF_PIECE,	 /* call of another piece, by pointer */
+	RAY_REF_RUNTIME,       /* call of a function of the runtime, by name */
+	RAY_REF_PIECE,	       /* call of another piece, by pointer */
+	RAY_REF_PIECE_ADDRESS, /* ld_imm64: where another piece is, for bpf_loop() */
 	/* ld_imm64: map number (enum in kern/wire.h, or ray_trace's own from RAY_MAP_OWN on). The instruction's src_reg
 	 * tells the form: BPF_PSEUDO_MAP_FD, or BPF_PSEUDO_MAP_VALUE (element 0 of an array map; the second half's imm is
 	 * an offset in it): only imm of the first half is the linker's to fill. */
@@ -57,6 +58,7 @@ void ray_piece_place(struct ray_piece *p, uint32_t label);
 void ray_piece_jump(struct ray_piece *p, struct bpf_insn insn, uint32_t label);
 void ray_piece_call_runtime(struct ray_piece *p, const char *function);
 void ray_piece_call_piece(struct ray_piece *p, const struct ray_piece *piece);
+void ray_piece_load_piece(struct ray_piece *p, uint8_t reg, const struct ray_piece *piece);
 void ray_piece_load_map(struct ray_piece *p, uint8_t reg, uint32_t map);
 /* The address of the one element of an array map, plus offset. */
 void ray_piece_load_map_value(struct ray_piece *p, uint8_t reg, uint32_t map, uint32_t offset);

@@ -101,6 +101,7 @@ struct ray_plan {
 	uint32_t temps_at, temp_size, temp_count; /* strings being worked on */
 	uint32_t key_at, key_size;
 	uint32_t value_at, value_size; /* a value on its way into a variable */
+	uint32_t event_at, event_size; /* struct ray_node_area, if hooks can fill it; else no bytes */
 	uint32_t zeros_at, zeros_size; /* never written: new elements start from it */
 	uint32_t record_at, record_size;
 	uint32_t scratch_at, scratch_size; /* alloca, copyin */

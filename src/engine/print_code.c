@@ -39,6 +39,7 @@ static const char *remark_of(const struct ray_piece *p, uint32_t insn, char out[
 		case RAY_REF_RUNTIME:
 			return ref->function;
 		case RAY_REF_PIECE:
+		case RAY_REF_PIECE_ADDRESS:
 			return ref->piece->name;
 		case RAY_REF_MAP:
 		case RAY_REF_CONST:

@@ -26,6 +26,8 @@ typedef long long __s64;
 #include <linux/types.h>
 #endif
 
+#include "kern/node.h"
+
 #define RAY_SCRATCH 0x00d5c7a700000000ULL /* never an address: not canonical */
 #define RAY_SCRATCH_MASK 0xffffffff00000000ULL
 
@@ -74,6 +76,10 @@ struct ray_slot {
 	__u64 kernel_pc;
 	__u32 ctx_kind;	 /* enum ray_ctx; written as 8 bytes for each firing, which forgets strtok's string too */
 	__u32 strtok_at; /* 0: no string; else where in it the next call goes on, + 1 */
+	/* Of a hook (kern/node.h): which handler, what it was called with, and what it remembers between its events. */
+	__u64 hook;
+	__u64 hook_args[RAY_HOOK_ARGS];
+	__u64 cursor[RAY_CURSOR_WORDS];
 	__u64 spills[RAY_SPILLS];
 	__u8 memory[];
 };
@@ -285,6 +291,8 @@ struct ray_state {
 	__u64 dynvar_drops; /* no room for a new element of an associative array or self-> */
 	__u64 spec_drops, spec_busy, spec_unavailable;
 	__u64 stack_drops;
+	__u64 node_drops;		/* threads, connections, requests there was no room for */
+	__u64 node_cut;			/* names and paths of events that were longer than their place */
 	__u64 wall_offset;		/* walltimestamp - timestamp */
 	__u32 spec_state[64];		/* by id: 0 free, 1 active, 2 committing/discarding */
 	__u64 drops[RAY_DROP_CPUS];	/* by CPU: records the ring had no room for */
@@ -313,11 +321,12 @@ struct ray_name_offsets {
 
 /* clang-format off */
 /* X(name): values below 128 are maps, given as file descriptors. */
-#define RAY_LINK_MAPS(X) X(SLOTS) X(STATE) X(RING) X(POINTS) X(STRINGS) X(PROBES) X(STACKIDS) X(STACK_SCRATCH) X(UNWIND_ROWS) X(UNWIND_RANGES) X(PROCESSES)
+#define RAY_LINK_MAPS(X) X(SLOTS) X(STATE) X(RING) X(POINTS) X(STRINGS) X(PROBES) X(STACKIDS) X(STACK_SCRATCH) X(UNWIND_ROWS) X(UNWIND_RANGES) X(PROCESSES) \
+	X(NODES) X(NODE_THREADS) X(NODE_CONNS) X(NODE_REQUESTS) X(NODE_WORKS)
 #define RAY_LINK_CONSTS(X) \
 	X(STRSIZE) X(SLOT_MASK) /* offsets into the slot are and-ed with it */ \
 	X(BLOCK) /* largest copy at a masked offset */ X(WORK_AT) /* the runtime's own area */ X(SCRATCH_START) X(SCRATCH_SIZE) \
-	X(NSPEC) \
+	X(NSPEC) X(EVENT_AT) /* struct ray_node_area */ X(WATCHED) /* RAY_EVENT_BIT()s that anybody wants */ \
 	X(TASK_REAL_PARENT) X(TASK_GROUP_LEADER) X(MM_EXE_FILE) X(TASK_TGID) X(TASK_PID) X(TASK_FILES) X(TASK_FS) X(TASK_MM) X(TASK_COMM) X(TASK_EXIT_CODE) X(TASK_SIGNAL) X(SIGNAL_GROUP_CODE) X(TASK_RUNTIME) X(TASK_DS) X(TASK_ES) X(TASK_FSBASE) X(TASK_GSBASE) X(TASK_TRAP) \
 	X(MM_ARG_START) X(MM_ARG_END) X(MM_START_STACK) X(MM_XOL_AREA) X(XOL_VADDR) X(TASK_UTASK) X(UTASK_RETURNS) X(RETURN_ADDRESS) X(RETURN_NEXT) \
 	X(FILES_FDT) X(FDT_FD) X(FDT_MAX) X(FILE_PATH) X(FILE_FLAGS) X(FILE_POS) X(FILE_INODE) X(INODE_INO) \

@@ -22,6 +22,7 @@ enum ray_site_kind {
 	RAY_SITE_URETPROBE,
 	RAY_SITE_TRACEPOINT,	 /* tracepoint group:name; its record is the context */
 	RAY_SITE_RAW_TRACEPOINT, /* its arguments are arg0.. */
+	RAY_SITE_WATCH,		 /* an event that the handlers of hooks tell (probe/watch.h) */
 	RAY_SITE_KINDS
 };
 
@@ -49,6 +50,10 @@ struct ray_site {
 			const char *group, *name;
 			uint32_t id; /* tracefs' */
 		} tracepoint;
+		struct {
+			uint32_t event; /* enum ray_node_event */
+			struct ray_watch *watch;
+		} watch;
 	};
 };
 

@@ -1,0 +1,54 @@
+/* node.bpf.h - what all handlers of the node provider use: the process, the thread, the event area. SPDX-License-Identifier: MIT */
+#ifndef RAY_KERN_NODE_BPF_H
+#define RAY_KERN_NODE_BPF_H
+
+#include "kern/task.bpf.h"
+
+/* Whether anybody wants one of these events (RAY_EVENT_BIT()): known when the program is linked, so what nobody wants costs nothing. */
+#define RAY_WATCHED(bits) ((RAY_CONST(WATCHED) & (bits)) != 0)
+
+static __always_inline struct ray_watched *ray_watched_get(void)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+
+	return bpf_map_lookup_elem(RAY_MAP(NODES), &tgid);
+}
+
+/* Where args[] of the event point to. */
+static __always_inline struct ray_node_area *ray_node_area(struct ray_slot *s)
+{
+	return (struct ray_node_area *)ray_at(s, RAY_CONST(EVENT_AT));
+}
+
+/* The address, as D sees it, of a member of the area. */
+#define RAY_AREA_ADDRESS(member) \
+	(RAY_SCRATCH | (RAY_CONST(EVENT_AT) + __builtin_offsetof(struct ray_node_area, member)))
+
+/* What the current thread is in the middle of; made when it is not there. NULL: no room, which is counted. */
+static __always_inline struct ray_node_thread *ray_node_thread(struct ray_slot *s)
+{
+	__u32 tid = bpf_get_current_pid_tgid();
+	struct ray_node_thread *thread = bpf_map_lookup_elem(RAY_MAP(NODE_THREADS), &tid);
+	struct ray_state *state;
+
+	if (thread)
+		return thread;
+	/* All zero: the area is as large, and nothing of it is needed now. */
+	ray_clear((char *)ray_node_area(s), sizeof(struct ray_node_thread));
+	bpf_map_update_elem(RAY_MAP(NODE_THREADS), &tid, ray_node_area(s), BPF_NOEXIST);
+	thread = bpf_map_lookup_elem(RAY_MAP(NODE_THREADS), &tid);
+	state = ray_state_get();
+	if (!thread && state)
+		__sync_fetch_and_add(&state->node_drops, 1);
+	return thread;
+}
+
+/* The thread if it is known: for handlers that only end what another began. */
+static __always_inline struct ray_node_thread *ray_node_thread_known(void)
+{
+	__u32 tid = bpf_get_current_pid_tgid();
+
+	return bpf_map_lookup_elem(RAY_MAP(NODE_THREADS), &tid);
+}
+
+#endif

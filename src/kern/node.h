@@ -1,0 +1,311 @@
+/* node.h - what the two sides of the node provider agree on: events, hooks, and the state kept between them.
+ * SPDX-License-Identifier: MIT
+ *
+ * A *hook* is a place where the kernel calls us: a system call that returns, a function of node that is entered or left. Its handler is the runtime
+ * function ray_on_<name>(slot, step), in node_*.bpf.h. It is called with step 0, 1, 2... until it returns 0; anything else is the *event* that has just
+ * happened, for which it has filled slot->args and the event area; the clauses of that probe run, and it is called again. slot->hook_args holds what the
+ * hook itself was called with, slot->cursor is the handler's own between its calls.
+ *
+ * Included by wire.h only. */
+#ifndef RAY_KERN_NODE_H
+#define RAY_KERN_NODE_H
+
+/* X(enumerator, "probe") in the order of -l. At most 63: they are bits of a word. */
+/* clang-format off */
+#define RAY_NODE_EVENTS(X) \
+	X(HTTP_SERVER_REQUEST, "http-server-request") \
+	X(HTTP_SERVER_RESPONSE_START, "http-server-response-start") \
+	X(HTTP_SERVER_RESPONSE, "http-server-response") \
+	X(HTTP_SERVER_ABORT, "http-server-abort") \
+	X(HTTP_CLIENT_REQUEST, "http-client-request") \
+	X(HTTP_CLIENT_RESPONSE_START, "http-client-response-start") \
+	X(HTTP_CLIENT_RESPONSE, "http-client-response") \
+	X(HTTP_CLIENT_ABORT, "http-client-abort") \
+	X(HTTP2_STREAM_OPEN, "http2-stream-open") \
+	X(HTTP2_STREAM_CLOSE, "http2-stream-close") \
+	X(NET_SERVER_CONNECTION, "net-server-connection") \
+	X(NET_CLIENT_CONNECT, "net-client-connect") \
+	X(NET_SOCKET_READ, "net-socket-read") \
+	X(NET_SOCKET_WRITE, "net-socket-write") \
+	X(NET_STREAM_END, "net-stream-end") \
+	X(NET_STREAM_CLOSE, "net-stream-close") \
+	X(TLS_READ, "tls-read") \
+	X(TLS_WRITE, "tls-write") \
+	X(GC_START, "gc-start") \
+	X(GC_DONE, "gc-done") \
+	X(LOOP_START, "loop-start") \
+	X(LOOP_DONE, "loop-done") \
+	X(LOOP_PHASE_START, "loop-phase-start") \
+	X(LOOP_PHASE_DONE, "loop-phase-done") \
+	X(CALLBACK_START, "callback-start") \
+	X(CALLBACK_DONE, "callback-done") \
+	X(TIMER_FIRE, "timer-fire") \
+	X(FS_START, "fs-start") \
+	X(FS_DONE, "fs-done") \
+	X(DNS_START, "dns-start") \
+	X(DNS_DONE, "dns-done") \
+	X(WORK_SUBMIT, "work-submit") \
+	X(WORK_START, "work-start") \
+	X(WORK_DONE, "work-done") \
+	X(WORKER_START, "worker-start") \
+	X(WORKER_EXIT, "worker-exit") \
+	X(EXCEPTION_THROW, "exception-throw") \
+	X(PROCESS_EXIT, "process-exit")
+/* clang-format on */
+
+enum ray_node_event {
+	RAY_EVENT_NONE,
+#define RAY_EVENT_ENUM(name, text) RAY_EVENT_##name,
+	RAY_NODE_EVENTS(RAY_EVENT_ENUM)
+#undef RAY_EVENT_ENUM
+		RAY_NODE_EVENT_COUNT
+};
+
+#define RAY_EVENT_BIT(name) (1ULL << RAY_EVENT_##name)
+
+enum {
+	RAY_HOOK_ARGS = 8, /* six arguments, then the result, then the number of the system call */
+	RAY_HOOK_RESULT = 6,
+	RAY_HOOK_NUMBER = 7,
+	RAY_CURSOR_WORDS = 8,
+	RAY_NODE_NAME = 32, /* bytes of a short name: of an operation, a phase, a reason */
+	RAY_NODE_REASONS = 40,
+	RAY_NODE_ADDRESS = 112, /* text of an address; a path of AF_UNIX fits */
+	RAY_NODE_METHOD = 24,
+	RAY_NODE_URL = 1024,
+	RAY_NODE_HOST = 128,
+	RAY_NODE_AGENT = 160,
+	RAY_NODE_FORWARDED = 64,
+	RAY_NODE_PATH = 512,
+};
+
+/* ---- the event area: what args[] point to; D sees these structures through the translators of probe/node_prelude.c ---- */
+
+struct ray_node_request {
+	__u64 id;
+	__u64 start;	  /* when its head was complete; ns */
+	__u32 version;	  /* 10, 11, 20 */
+	__u32 url_length; /* of all of it: more than url holds, if it was cut */
+	char method[RAY_NODE_METHOD];
+	char host[RAY_NODE_HOST];
+	char user_agent[RAY_NODE_AGENT];
+	char forwarded_for[RAY_NODE_FORWARDED];
+	char url[RAY_NODE_URL];
+};
+
+struct ray_node_connection {
+	__u64 id; /* counts from the start of the trace */
+	__s32 fd;
+	__u32 family; /* AF_INET, AF_INET6 (never a mapped IPv4 address), AF_UNIX; 0: unknown */
+	__u32 remote_port, local_port;
+	__u64 buffer_size; /* bytes written and not yet taken by the kernel, where known */
+	__u32 is_tls, is_server;
+	char remote_address[RAY_NODE_ADDRESS];
+	char local_address[RAY_NODE_ADDRESS];
+};
+
+struct ray_node_response {
+	__u32 status;
+	__u32 aborted; /* the connection ended before the response did */
+	__u64 id;      /* of the request */
+	__u64 bytes;   /* of the response, head and framing included */
+	__u64 body_bytes, request_body_bytes;
+	__u64 ttfb;    /* from the request's complete head to the response's first byte; ns */
+	__u64 latency; /* to its last */
+	__u64 stream;  /* of HTTP/2 */
+};
+
+struct ray_node_gc {
+	char type[RAY_NODE_NAME];
+	char reason[RAY_NODE_NAME];
+	__u64 before, after; /* bytes in use; 0: unknown */
+	__u64 duration;	     /* ns */
+	__u32 reason_number, flags;
+	__u64 request;
+};
+
+struct ray_node_loop {
+	__u64 loop; /* uv_loop_t * */
+	__u64 iteration;
+	__u64 busy, idle; /* ns, of the iteration */
+	__u64 duration;	  /* of the phase */
+	__u64 request;
+	char phase[RAY_NODE_NAME];
+};
+
+struct ray_node_callback {
+	__u64 handle;
+	char kind[RAY_NODE_NAME]; /* tcp, pipe, timer, async... */
+	__s32 fd;
+	__u32 pad;
+	__u64 duration;
+	__u64 request;
+};
+
+struct ray_node_fs {
+	__u64 address; /* uv_fs_t * */
+	char operation[RAY_NODE_NAME];
+	__s32 fd;
+	__u32 is_sync;
+	__s64 result;
+	__u64 wait, run, total; /* ns */
+	__u64 request;
+	char path[RAY_NODE_PATH];
+	char new_path[RAY_NODE_PATH];
+};
+
+struct ray_node_dns {
+	__u64 address;
+	char kind[RAY_NODE_NAME]; /* lookup, reverse, resolve */
+	char type[RAY_NODE_NAME]; /* of resolve: A, MX... */
+	__s64 result;
+	__u64 wait, run, total;
+	__u64 request;
+	char host[256];
+	char service[64];
+};
+
+struct ray_node_work {
+	__u64 address;
+	char kind[RAY_NODE_NAME]; /* fs, dns, crypto, zlib... where it can be told, else work */
+	__u64 wait, run;
+	__u64 queued;  /* works that wait now */
+	__u64 running; /* and that run */
+	__s64 result;
+	__u64 request;
+	__u64 function; /* what it runs */
+};
+
+struct ray_node_worker {
+	__u64 address; /* node::worker::Worker * */
+	__u64 thread_id;
+	__s64 code;
+};
+
+struct ray_node_http2 {
+	__u64 session;
+	__s32 stream;
+	__u32 is_server;
+	__u32 status;
+	__u32 code; /* of the close: NGHTTP2_NO_ERROR is 0 */
+	__u64 duration;
+};
+
+struct ray_node_area {
+	struct ray_node_request request;
+	struct ray_node_connection connection;
+	struct ray_node_response response;
+	union {
+		struct ray_node_gc gc;
+		struct ray_node_loop loop;
+		struct ray_node_callback callback;
+		struct ray_node_fs fs;
+		struct ray_node_dns dns;
+		struct ray_node_work work;
+		struct ray_node_worker worker;
+		struct ray_node_http2 http2;
+		char text[512];
+	};
+};
+
+/* ---- state ---- */
+
+/* Where the fields lie that handlers read in the process; 0 where not known. */
+struct ray_node_offsets {
+	__u16 stream_fd, handle_type, watcher_fd;
+	__u16 fs_type, fs_cb, fs_result, fs_path, fs_new_path, fs_file, fs_work;
+	__u16 addrinfo_work, addrinfo_host, addrinfo_service, addrinfo_result;
+	__u16 nameinfo_work, nameinfo_result;
+	__u16 timer_timeout, loop_time;
+	__u16 spare[14];
+};
+
+/* What runs when an event happens in one process. The first fields are those of struct ray_point, in its order. */
+struct ray_node_point {
+	__u32 probe; /* 0: nobody wants it here */
+	__u32 pad;
+	__u64 clauses[2];
+};
+
+/* Element of the map `nodes`, by tgid: a process whose events are wanted. */
+struct ray_watched {
+	__u64 wanted;  /* RAY_EVENT_BIT()s */
+	__u32 version; /* of node: 22023 for 22.23 */
+	__u32 flags;
+	struct ray_node_offsets at;
+	__u64 heap_used[4]; /* how to find the bytes in use from a Heap *: the symbol table of the V8 version says */
+	struct ray_node_point points[RAY_NODE_EVENT_COUNT];
+	char reasons[RAY_NODE_REASONS][RAY_NODE_NAME]; /* of collections, by number */
+};
+
+/* Element of `node_threads`, by tid. What a thread is in the middle of. Each part belongs to one file of handlers. */
+struct ray_node_thread {
+	/* node_io.bpf.h: the socket that was read last, and the request that its bytes completed: what runs now, runs for it. */
+	__s32 io_fd;
+	__u32 io_pad;
+	__u64 request;
+	/* node_tls.bpf.h */
+	__u64 ssl, ssl_buffer, ssl_size, ssl_out;
+	/* node_loop.bpf.h */
+	__u64 loop, loop_iteration, loop_start, loop_idle, loop_poll_start;
+	__u64 phase_start;
+	__u32 phase, callback_depth;
+	__u64 callback_start, callback_handle;
+	__s32 callback_fd;
+	__u32 callback_kind;
+	/* node_gc.bpf.h */
+	__u64 gc_start, gc_before;
+	__u32 gc_type, gc_flags, gc_reason, gc_depth;
+	/* node_work.bpf.h, node_fs.bpf.h, node_dns.bpf.h: the one that runs on this thread */
+	__u64 work, work_start, fs, fs_start, dns, dns_start;
+	__u64 spare[16];
+};
+
+/* Key of `node_works`: something in a process that has an address, and which of our tables it is in. */
+struct ray_node_work_key {
+	__u32 tgid;
+	__u32 kind; /* of the handler's choosing, see there */
+	__u64 address;
+};
+
+struct ray_node_work_state {
+	__u64 submitted, started;
+	__u64 request;
+	__u64 function;
+	__u32 kind, flags;
+	__u64 spare[4];
+	char text[128];
+};
+
+/* Element of `node_requests`, by the request's id. */
+struct ray_node_pending {
+	struct ray_node_request request;
+	struct ray_node_response response;
+	__u64 first_byte; /* when the response began; 0: not yet */
+};
+
+/* Key of `node_conns`: a socket of a process, or one end of TLS. */
+struct ray_node_conn_key {
+	__u32 tgid;
+	__u32 is_tls;
+	__u64 id; /* fd, or SSL * */
+};
+
+/* One direction of a connection: where the parser stands. */
+struct ray_node_stream {
+	__u32 state;
+	__u32 flags;
+	__u64 left; /* bytes of the body, or of the chunk, still to come */
+	__u64 spare[6];
+};
+
+/* Element of `node_conns`. */
+struct ray_node_conn {
+	__u64 file; /* struct file *: another one behind the same fd is another connection */
+	struct ray_node_connection connection;
+	struct ray_node_stream in, out;
+	__u64 first, next; /* of the requests on their way: the oldest's number, and the next one's */
+	__u64 spare[16];
+};
+
+#endif
