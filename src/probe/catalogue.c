@@ -22,6 +22,7 @@ struct ray_catalogue {
 	char *prelude;
 	const char *note;	      /* NULL if none */
 	ray_code_processes processes; /* looked at so far */
+	struct ray_node_cache *node_cache;
 	int tracefs;		      /* its directory; -1 until someone needs it */
 };
 
@@ -95,6 +96,11 @@ struct ray_arena *ray_catalogue_arena(struct ray_catalogue *c)
 ray_code_processes *ray_catalogue_processes(struct ray_catalogue *c)
 {
 	return &c->processes;
+}
+
+struct ray_node_cache **ray_catalogue_node_cache(struct ray_catalogue *c)
+{
+	return &c->node_cache;
 }
 
 const struct ray_catalogue_options *ray_catalogue_settings(const struct ray_catalogue *c)

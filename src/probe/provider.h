@@ -58,6 +58,9 @@ const struct ray_catalogue_options *ray_catalogue_settings(const struct ray_cata
 struct ray_code_process;
 typedef RAY_VEC(struct ray_code_process *) ray_code_processes;
 ray_code_processes *ray_catalogue_processes(struct ray_catalogue *c);
+/* What node_symbols.c has found out, NULL at first; lies in the arena. */
+struct ray_node_cache;
+struct ray_node_cache **ray_catalogue_node_cache(struct ray_catalogue *c);
 bool ray_probe_spec_has(const struct ray_probe_spec *spec, const struct ray_probe_names *names);
 /* One site, zeroed, in the catalogue's arena: probe->sites. NULL when there is no memory. */
 struct ray_site *ray_probe_site_add(struct ray_catalogue *c, struct ray_probe *probe);

@@ -1,0 +1,319 @@
+/* node_symbols.c - see node_symbols.h. SPDX-License-Identifier: MIT */
+#include "probe/node_symbols.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/instruction.h"
+
+enum { MAX_FUNCTION = 1 << 20 /* bytes of code looked at */ };
+
+/* One name in one file, once looked for. */
+struct known_name {
+	struct ray_node_name found;
+	bool is_derived;
+	struct known_name *next; /* in its bucket */
+};
+
+enum { BUCKETS = 256 };
+
+/* One file, whoever maps it. */
+struct file {
+	uint64_t inode;
+	dev_t dev;
+	struct ray_elf *elf; /* of a process that the catalogue keeps */
+	struct known_name *buckets[BUCKETS];
+	struct file *next;
+};
+
+struct about {
+	struct ray_node_about about;
+	bool is_node;
+	struct about *next;
+};
+
+/* All of it lies in the catalogue's arena. */
+struct ray_node_cache {
+	struct file *files;
+	struct about *abouts;
+};
+
+static struct ray_node_cache *cache_of(struct ray_catalogue *c)
+{
+	struct ray_node_cache **cache = ray_catalogue_node_cache(c);
+
+	if (!*cache)
+		*cache = ray_arena_alloc(ray_catalogue_arena(c), sizeof(**cache));
+	return *cache;
+}
+
+/* ---- which files ---- */
+
+/* What a build of node may have in a library of its own, by how the library's name begins. */
+static const char *const libraries[] = { "libnode.",  "libuv.",	    "libssl.", "libnghttp2.",
+					 "libcares.", "libllhttp.", "libv8" };
+
+static bool may_hold_hooks(const struct ray_code_module *m)
+{
+	if (m->is_program)
+		return true;
+	for (size_t i = 0; i < RAY_COUNT(libraries); i++)
+		if (!strncmp(m->name, libraries[i], strlen(libraries[i])))
+			return true;
+	return false;
+}
+
+static struct file *file_of(struct ray_catalogue *c, struct ray_node_cache *cache, const struct ray_code_module *m)
+{
+	struct file *f;
+
+	for (f = cache->files; f; f = f->next)
+		if (f->inode == m->inode && f->dev == m->dev)
+			return f;
+	f = ray_arena_alloc(ray_catalogue_arena(c), sizeof(*f));
+	if (!f)
+		return NULL;
+	f->inode = m->inode;
+	f->dev = m->dev;
+	f->elf = ray_code_module_elf(m);
+	f->next = cache->files;
+	cache->files = f;
+	return f;
+}
+
+/* ---- names in a file ---- */
+
+static struct known_name **bucket_of(struct file *f, const char *name)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
+	return &f->buckets[(hash ^ hash >> 32) % BUCKETS];
+}
+
+static const struct known_name *known(struct file *f, const char *name)
+{
+	const struct known_name *k;
+
+	for (k = *bucket_of(f, name); k; k = k->next)
+		if (!strcmp(k->found.name, name))
+			return k;
+	return NULL;
+}
+
+static struct ray_error *remember(struct ray_catalogue *c, struct file *f, const struct ray_node_name *name)
+{
+	struct known_name **bucket = bucket_of(f, name->name);
+	struct known_name *k = ray_arena_alloc(ray_catalogue_arena(c), sizeof(*k));
+
+	if (!k)
+		return &ray_enomem;
+	k->found = *name;
+	k->found.name = ray_arena_strdup(ray_catalogue_arena(c), name->name);
+	if (!k->found.name)
+		return &ray_enomem;
+	k->next = *bucket;
+	*bucket = k;
+	return NULL;
+}
+
+typedef RAY_VEC(struct ray_node_name) name_list;
+
+static bool has_name(const name_list *list, const char *name)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (!strcmp(list->at[i].name, name))
+			return true;
+	return false;
+}
+
+static struct ray_error *look_up(struct ray_catalogue *c, struct file *f, name_list *list)
+{
+	struct ray_error *err = ray_node_names_find(f->elf, list->at, list->n);
+
+	for (size_t i = 0; !err && i < list->n; i++)
+		err = remember(c, f, &list->at[i]);
+	return err;
+}
+
+/* Looks for all names that were not looked for in this file before. */
+static struct ray_error *learn(struct ray_catalogue *c, struct file *f, const struct ray_node_want *wants, size_t count)
+{
+	struct ray_error *err = NULL;
+	name_list list = { 0 };
+
+	if (!f->elf)
+		return NULL;
+	for (size_t i = 0; !err && i < count; i++)
+		for (size_t j = 0; !err && j < RAY_NODE_NAMES && wants[i].names[j]; j++) {
+			struct ray_node_name name = { .name = wants[i].names[j] };
+
+			if (!known(f, name.name) && !has_name(&list, name.name) && !ray_vec_push(&list, name))
+				err = &ray_enomem;
+		}
+	if (!err && list.n)
+		err = look_up(c, f, &list);
+	ray_vec_free(&list);
+	return err;
+}
+
+/* ---- from names to places ---- */
+
+static bool place(struct ray_catalogue *c, const struct file *f, const struct ray_code_module *m,
+		  const struct ray_node_body *body, struct ray_node_place *ret)
+{
+	size_t size = body->size < MAX_FUNCTION ? body->size : MAX_FUNCTION;
+	ray_auto_memory uint8_t *code = malloc(size + 1);
+	uint64_t offset = 0;
+
+	*ret = (struct ray_node_place){ .module = m,
+					.symbol = body->symbol,
+					.vaddr = body->vaddr,
+					.size = body->size,
+					.is_clone = body->is_clone };
+	if (code && !ray_catalogue_settings(c)->exact_entry)
+		offset = ray_instruction_entry(code, ray_elf_read(f->elf, body->vaddr, code, size));
+	return ray_elf_vaddr_to_offset(f->elf, body->vaddr, &ret->entry_offset) &&
+	       ray_elf_vaddr_to_offset(f->elf, body->vaddr + offset, &ret->offset);
+}
+
+static void take(struct ray_catalogue *c, const struct file *f, const struct ray_code_module *m,
+		 const struct known_name *k, struct ray_node_found *ret)
+{
+	ret->count = 0;
+	for (size_t i = 0; i < k->found.count; i++)
+		if (place(c, f, m, &k->found.bodies[i], &ret->places[ret->count])) {
+			ret->places[ret->count].is_derived = k->is_derived;
+			ret->count++;
+		}
+}
+
+/* The preferred name, in whichever file; the program itself before its libraries, as the dynamic linker does it. */
+static struct ray_error *choose(struct ray_catalogue *c, const struct ray_code_process *p,
+				const struct ray_node_want *want, struct ray_node_found *ret)
+{
+	struct ray_node_cache *cache = cache_of(c);
+	const struct known_name *k;
+	struct file *f;
+
+	*ret = (struct ray_node_found){ 0 };
+	for (size_t j = 0; j < RAY_NODE_NAMES && want->names[j]; j++)
+		for (size_t i = 0; i < p->modules.n; i++) {
+			if (!may_hold_hooks(p->modules.at[i]))
+				continue;
+			f = file_of(c, cache, p->modules.at[i]);
+			if (!f)
+				return &ray_enomem;
+			k = f->elf ? known(f, want->names[j]) : NULL;
+			if (!k || !k->found.count)
+				continue;
+			take(c, f, p->modules.at[i], k, ret);
+			ret->name = j;
+			if (ret->count)
+				return NULL;
+		}
+	return NULL;
+}
+
+struct ray_error *ray_node_find_all(struct ray_catalogue *c, pid_t pid, const struct ray_node_want *wants, size_t count,
+				    struct ray_node_found *ret)
+{
+	struct ray_node_cache *cache = cache_of(c);
+	const struct ray_code_process *p;
+	struct ray_error *err;
+	struct file *f;
+
+	if (!cache)
+		return &ray_enomem;
+	err = ray_code_process_get(c, pid, &p);
+	for (size_t i = 0; !err && i < p->modules.n; i++) {
+		if (!may_hold_hooks(p->modules.at[i]))
+			continue;
+		f = file_of(c, cache, p->modules.at[i]);
+		err = f ? learn(c, f, wants, count) : &ray_enomem;
+	}
+	for (size_t i = 0; !err && i < count; i++)
+		err = choose(c, p, &wants[i], &ret[i]);
+	return err;
+}
+
+struct ray_error *ray_node_find(struct ray_catalogue *c, pid_t pid, const struct ray_node_want *want,
+				struct ray_node_place *ret, bool *found_ret)
+{
+	struct ray_node_found found;
+	struct ray_error *err = ray_node_find_all(c, pid, want, 1, &found);
+
+	if (err)
+		return err;
+	*found_ret = found.count > 0;
+	if (found.count)
+		*ret = found.places[0];
+	return NULL;
+}
+
+/* ---- the process as a node ---- */
+
+static const struct ray_code_module *module_with(const struct ray_code_process *p, const char *exported)
+{
+	struct ray_symbol s;
+	struct ray_elf *e;
+
+	for (size_t i = 0; i < p->modules.n; i++) {
+		if (!may_hold_hooks(p->modules.at[i]))
+			continue;
+		e = ray_code_module_elf(p->modules.at[i]);
+		if (e && ray_elf_find_dynamic(e, exported, &s))
+			return p->modules.at[i];
+	}
+	return NULL;
+}
+
+static struct ray_error *identify(const struct ray_code_process *p, struct about *a)
+{
+	struct ray_node_about *about = &a->about;
+	struct ray_error *err = ray_node_identify(p->target, &about->node);
+
+	about->process = p;
+	if (err && ray_error_code(err) == RAY_NOT_NODE) {
+		ray_error_free(err);
+		return NULL;
+	}
+	if (err)
+		return err;
+	a->is_node = true;
+	if (sscanf(about->node.version, "%u.%u", &about->major, &about->minor) != 2)
+		about->major = about->minor = 0;
+	about->uv_module = module_with(p, "uv_run");
+	about->module = module_with(p, "node_module_register");
+	return NULL;
+}
+
+struct ray_error *ray_node_about(struct ray_catalogue *c, pid_t pid, const struct ray_node_about **ret)
+{
+	struct ray_node_cache *cache = cache_of(c);
+	const struct ray_code_process *p;
+	struct ray_error *err;
+	struct about *a;
+
+	if (!cache)
+		return &ray_enomem;
+	err = ray_code_process_get(c, pid, &p);
+	if (err)
+		return err;
+	for (a = cache->abouts; a && a->about.process != p;)
+		a = a->next;
+	if (!a) {
+		a = ray_arena_alloc(ray_catalogue_arena(c), sizeof(*a));
+		if (!a)
+			return &ray_enomem;
+		a->about.pid = pid;
+		err = identify(p, a);
+		if (err)
+			return err;
+		a->next = cache->abouts;
+		cache->abouts = a;
+	}
+	*ret = a->is_node ? &a->about : NULL;
+	return NULL;
+}
