@@ -10,12 +10,9 @@
 #include <string.h>
 
 #include "elf/demangle.h"
-#include "probe/instruction.h"
-#include "probe/process.h"
+#include "probe/place.h"
 
-enum { MAX_FUNCTION = 1 << 20 /* bytes of code looked at */, LONGEST_PIECE = 64 };
-
-enum where { WHERE_ENTRY, WHERE_RETURN, WHERE_OFFSET };
+enum { LONGEST_PIECE = 64 };
 
 struct function {
 	const char *name; /* for people */
@@ -31,15 +28,6 @@ struct search {
 	char piece[LONGEST_PIECE]; /* of the pattern, without wildcards: what a mangled name must contain */
 	RAY_VEC(struct function) found;
 	bool failed;
-};
-
-/* What a probe of ours remembers. */
-struct place {
-	const struct ray_code_module *module;
-	uint64_t vaddr, size;
-	uint64_t offset;
-	enum where where;
-	struct place *next; /* further functions of the same name */
 };
 
 static bool is_digits(const char *text)
@@ -71,11 +59,6 @@ static void find_piece(struct search *s)
 	snprintf(s->piece, sizeof(s->piece), "%.*s", (int)longest, best);
 }
 
-static bool is_function(const struct ray_symbol *symbol)
-{
-	return symbol->type == STT_FUNC && symbol->value;
-}
-
 /* The name to show if the symbol is one that is meant; NULL if not. malloc'ed. */
 static char *matching_name(const struct search *s, const char *symbol)
 {
@@ -102,7 +85,7 @@ static bool take_symbol(const struct ray_symbol *symbol, void *arg)
 	struct function f = { .vaddr = symbol->value, .size = symbol->size, .is_global = symbol->bind != STB_LOCAL };
 	ray_auto_memory char *name = NULL;
 
-	if (!is_function(symbol))
+	if (!ray_symbol_is_function(symbol))
 		return true;
 	name = matching_name(s, symbol->name);
 	if (!name)
@@ -146,7 +129,7 @@ static void search_module(struct search *s)
 	if (!s->elf)
 		return;
 	if (ray_glob_is_plain(s->pattern) && !strchr(s->pattern, ':') &&
-	    ray_elf_find_symbol(s->elf, s->pattern, &symbol) && is_function(&symbol)) {
+	    ray_elf_find_symbol(s->elf, s->pattern, &symbol) && ray_symbol_is_function(&symbol)) {
 		take_symbol(&symbol, s);
 		return;
 	}
@@ -168,31 +151,20 @@ static bool parse_offset(const char *name, uint64_t *ret)
 }
 
 static struct ray_error *add(struct search *s, const struct ray_provider *p, const struct function *f,
-			     const char *provider, const char *name, struct place where, ray_probe_list *matches)
+			     const char *provider, const char *name, enum ray_place_where where, uint64_t offset,
+			     ray_probe_list *matches)
 {
 	struct ray_probe_names names = { provider, s->module->name, f->name, name, 0 };
-	struct place *place = ray_arena_alloc(ray_catalogue_arena(s->c), sizeof(*place));
+	struct ray_function_place place = {
+		.module = s->module, .vaddr = f->vaddr, .size = f->size, .offset = offset, .where = where
+	};
 	struct ray_probe *probe;
-	struct ray_error *err;
-	struct place *known;
+	struct ray_error *err = ray_catalogue_add(s->c, p, &names, matches, &probe);
 
-	if (!place)
-		return &ray_enomem;
-	*place = where;
-	place->module = s->module;
-	place->vaddr = f->vaddr;
-	place->size = f->size;
-	err = ray_catalogue_add(s->c, p, &names, matches, &probe);
 	if (err)
 		return err;
-	for (known = probe->data; known; known = known->next)
-		if (known->module->inode == s->module->inode && known->vaddr == f->vaddr &&
-		    known->offset == where.offset)
-			return NULL;
-	place->next = probe->data;
-	probe->data = place;
 	probe->pid = (pid_t)atoi(provider + 3);
-	return NULL;
+	return ray_place_add(s->c, probe, &place);
 }
 
 static struct ray_error *add_function(struct search *s, const struct ray_provider *p, const struct ray_probe_spec *spec,
@@ -202,12 +174,11 @@ static struct ray_error *add_function(struct search *s, const struct ray_provide
 	uint64_t offset;
 
 	if (ray_glob_matches(spec->name, "entry"))
-		err = add(s, p, f, provider, "entry", (struct place){ .where = WHERE_ENTRY }, matches);
+		err = add(s, p, f, provider, "entry", RAY_PLACE_ENTRY, 0, matches);
 	if (!err && ray_glob_matches(spec->name, "return"))
-		err = add(s, p, f, provider, "return", (struct place){ .where = WHERE_RETURN }, matches);
+		err = add(s, p, f, provider, "return", RAY_PLACE_RETURN, 0, matches);
 	if (!err && parse_offset(spec->name, &offset) && offset < f->size)
-		err = add(s, p, f, provider, spec->name, (struct place){ .where = WHERE_OFFSET, .offset = offset },
-			  matches);
+		err = add(s, p, f, provider, spec->name, RAY_PLACE_OFFSET, offset, matches);
 	return err;
 }
 
@@ -265,54 +236,6 @@ static struct ray_error *match(struct ray_catalogue *c, const struct ray_provide
 	return err;
 }
 
-/* The function's code; how much of it could be read. */
-static size_t read_code(const struct place *place, struct ray_elf *elf, uint8_t **ret)
-{
-	size_t size = place->size && place->size < MAX_FUNCTION ? place->size : 64;
-
-	*ret = malloc(size);
-	return *ret ? ray_elf_read(elf, place->vaddr, *ret, size) : 0;
-}
-
-static struct ray_error *place_site(struct ray_catalogue *c, struct ray_probe *probe, const struct place *place)
-{
-	struct ray_elf *elf = ray_code_module_elf(place->module);
-	ray_auto_memory uint8_t *code = NULL;
-	uint64_t offset = place->offset, in_file;
-	struct ray_site *site;
-	size_t size;
-
-	if (!elf)
-		return ray_error_new(RAY_FAILED, "%s cannot be read any more", place->module->path);
-	size = read_code(place, elf, &code);
-
-	if (place->where == WHERE_OFFSET && !ray_instruction_starts_at(code, size, offset))
-		return ray_error_new(RAY_FAILED, "no instruction of %s starts at offset 0x%lx", probe->function,
-				     (unsigned long)offset);
-	if (place->where == WHERE_ENTRY && !ray_catalogue_settings(c)->exact_entry && place->size)
-		offset = ray_instruction_entry(code, size);
-	if (!ray_elf_vaddr_to_offset(elf, place->vaddr + offset, &in_file))
-		return ray_error_new(RAY_FAILED, "%s: its code is not in the file", probe->function);
-	site = ray_probe_site_add(c, probe);
-	if (!site)
-		return &ray_enomem;
-	site->kind = place->where == WHERE_RETURN ? RAY_SITE_URETPROBE : RAY_SITE_UPROBE;
-	site->uprobe.file = place->module->path;
-	site->uprobe.offset = in_file;
-	site->uprobe.pid = probe->pid;
-	return NULL;
-}
-
-static struct ray_error *sites(struct ray_catalogue *c, struct ray_probe *probe)
-{
-	const struct place *place;
-	struct ray_error *err = NULL;
-
-	for (place = probe->data; !err && place; place = place->next)
-		err = place_site(c, probe, place);
-	return err;
-}
-
 const struct ray_provider ray_provider_pid = {
 	.name = "pid",
 	.stability = {
@@ -326,5 +249,5 @@ const struct ray_provider ray_provider_pid = {
 	.handles = handles,
 	.match = match,
 	.match_process = match_late,
-	.sites = sites,
+	.sites = ray_place_sites,
 };

@@ -1,11 +1,15 @@
 /* process.c - see process.h. SPDX-License-Identifier: MIT */
 #include "probe/process.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 void ray_code_process_free(struct ray_code_process *p)
 {
@@ -125,6 +129,24 @@ struct ray_error *ray_code_process_get(struct ray_catalogue *c, pid_t pid, const
 	}
 	*ret = p;
 	return NULL;
+}
+
+struct ray_error *ray_code_process_each(struct ray_error *(*take)(pid_t pid, void *arg), void *arg)
+{
+	DIR *proc = opendir("/proc");
+	struct ray_error *err = NULL;
+	struct dirent *entry;
+
+	while (proc && !err && (entry = readdir(proc))) {
+		if (!isdigit((unsigned char)entry->d_name[0]) || atoi(entry->d_name) == getpid())
+			continue;
+		err = take((pid_t)atoi(entry->d_name), arg);
+		if (err != &ray_enomem)
+			ray_error_free(ray_take(err));
+	}
+	if (proc)
+		closedir(proc);
+	return err;
 }
 
 void ray_code_process_forget(struct ray_catalogue *c, pid_t pid)

@@ -4,7 +4,6 @@
  * app123:::request-start is the probe that a program declares as app, request__start, in process 123. A provider with a wildcard is looked
  * for in every process on the machine; files are read once, however many processes map them. */
 #include <ctype.h>
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,23 +177,9 @@ static struct ray_error *match_process(struct search *s, pid_t pid)
 	return s->err;
 }
 
-/* Every process that we may look at; those that end meanwhile, or are others', have no probes for us. */
-static struct ray_error *match_all(struct search *s)
+static struct ray_error *match_any(pid_t pid, void *arg)
 {
-	DIR *proc = opendir("/proc");
-	struct dirent *entry;
-	struct ray_error *err;
-
-	while (proc && !s->err && (entry = readdir(proc))) {
-		if (!isdigit((unsigned char)entry->d_name[0]) || atoi(entry->d_name) == getpid())
-			continue;
-		err = match_process(s, (pid_t)atoi(entry->d_name));
-		if (err && err != s->err)
-			ray_error_free(err);
-	}
-	if (proc)
-		closedir(proc);
-	return s->err;
+	return match_process(arg, pid);
 }
 
 /* app21234 may be app2 in 1234 or app in 21234: whichever is a process with such a probe. */
@@ -225,7 +210,8 @@ static struct ray_error *match(struct ray_catalogue *c, const struct ray_provide
 			       ray_probe_list *matches)
 {
 	struct search s = { .c = c, .provider = p, .spec = spec, .matches = matches };
-	struct ray_error *err = ray_glob_is_plain(spec->provider) ? match_numbered(&s) : match_all(&s);
+	struct ray_error *err = ray_glob_is_plain(spec->provider) ? match_numbered(&s) :
+								    ray_code_process_each(match_any, &s);
 
 	ray_vec_free(&s.without);
 	return err;
