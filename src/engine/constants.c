@@ -31,6 +31,7 @@ void ray_slot_shape(const struct ray_plan *plan, struct ray_slot_shape *ret)
 	ret->block = largest(ret->block, plan->value_size);
 	ret->block = largest(ret->block, plan->record_size);
 	ret->block = largest(ret->block, plan->value_size);
+	ret->block = largest(ret->block, plan->event_size);
 	ret->block = round_up(largest(ret->block, plan->scratch_size), 8);
 	ret->value_size = ret->mask + 1 + ret->block;
 }
@@ -125,6 +126,12 @@ struct ray_error *ray_link_constant(struct ray_trace *t, uint32_t number, uint64
 		return NULL;
 	case RAY_LINK_SCRATCH_SIZE:
 		*ret = t->plan->scratch_size;
+		return NULL;
+	case RAY_LINK_EVENT_AT:
+		*ret = t->plan->event_at;
+		return NULL;
+	case RAY_LINK_WATCHED:
+		*ret = t->watched;
 		return NULL;
 	case RAY_LINK_NSPEC:
 		*ret = t->plan->options->nspec;

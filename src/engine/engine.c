@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "engine/follow.h"
-#include "engine/internal.h"
+#include "engine/watch.h"
 
 enum { SWITCH_NAP_MS = 50 };
 
@@ -92,11 +92,15 @@ static void free_entries(struct ray_trace *t)
 		if (e->fd >= 0)
 			close(e->fd);
 		ray_piece_deinit(&e->code);
+		ray_piece_deinit(&e->step);
 		ray_vec_free(&e->sites);
 		ray_vec_free(&e->probes);
 	}
 	ray_vec_free(&t->entries);
 	ray_vec_free(&t->points);
+	ray_vec_free(&t->watched_probes);
+	ray_vec_free(&t->watch_clauses);
+	ray_vec_free(&t->watches);
 }
 
 void ray_trace_free(struct ray_trace *t)
@@ -129,6 +133,8 @@ static struct ray_error *load_all(struct ray_trace *t)
 	size_t i;
 
 	err = ray_maps_create(t);
+	if (!err)
+		err = ray_watches_tell(t);
 	if (!err) /* has maps of its own */
 		err = ray_stacker_create(t, &t->stacker);
 	for (i = 0; !err && i < t->entries.n; i++)

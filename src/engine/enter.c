@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "engine/attach.h"
-#include "engine/enter.h"
+#include "engine/watch.h"
 #include "probe/provider.h"
 #include "probe/syscall.h"
 
@@ -93,7 +93,7 @@ static bool is_pooled(enum ray_site_kind kind)
 /* Processes that come later add points to a program for uprobes: it always looks its point up. */
 bool ray_entry_is_single(const struct ray_entry *e)
 {
-	return e->point_count == 1 && !is_uprobe(e->kind);
+	return e->point_count == 1 && !is_uprobe(e->kind) && !e->is_watch;
 }
 
 static bool has_clause(const struct ray_entry *e, const struct ray_clause *clause)
@@ -116,7 +116,7 @@ static bool has_room(const struct ray_entry *e, const struct ray_clause *const *
 static bool takes(const struct ray_entry *e, const struct ray_site *site, const struct ray_clause *const *clauses,
 		  size_t count)
 {
-	if (e->kind != site->kind || !is_pooled(site->kind))
+	if (e->kind != site->kind || !is_pooled(site->kind) || e->is_watch)
 		return false;
 	if (e->sites.n && e->sites.at[0]->conditions != site->conditions)
 		return false;
@@ -146,7 +146,7 @@ static uint32_t program_type(enum ray_site_kind kind)
 	}
 }
 
-static struct ray_entry *entry_create(struct ray_trace *t, const struct ray_site *site)
+struct ray_entry *ray_entry_create(struct ray_trace *t, const struct ray_site *site)
 {
 	struct ray_entry *e = ray_arena_alloc(t->arena, sizeof(*e));
 
@@ -188,7 +188,7 @@ static struct ray_error *site_add(struct ray_trace *t, const struct ray_probe *p
 		if (takes(t->entries.at[i], site, clauses, count))
 			e = t->entries.at[i];
 	if (!e)
-		e = entry_create(t, site);
+		e = ray_entry_create(t, site);
 	if (!e || !ray_vec_push(&e->sites, site) || !ray_vec_push(&e->probes, probe))
 		return &ray_enomem;
 	for (size_t i = 0; i < count; i++)
@@ -207,13 +207,19 @@ static struct ray_error *target_place(struct ray_trace *t, const struct target *
 				     "probe %s:%s:%s:%s has %zu clauses: more than %d cannot share this-> variables",
 				     target->probe->provider, target->probe->module, target->probe->function,
 				     target->probe->name, target->clauses.n, MOST_CLAUSES);
-	for (size_t i = 0; i < target->probe->site_count && !err; i++)
+	for (size_t i = 0; i < target->probe->site_count && !err; i++) {
+		if (target->probe->sites[i].kind == RAY_SITE_WATCH) {
+			err = ray_watch_add(t, target->probe, &target->probe->sites[i], target->clauses.at,
+					    target->clauses.n);
+			continue;
+		}
 		for (size_t first = 0; first < target->clauses.n && !err; first += MOST_CLAUSES) {
 			size_t left = target->clauses.n - first;
 
 			err = site_add(t, target->probe, &target->probe->sites[i], &target->clauses.at[first],
 				       left < MOST_CLAUSES ? left : MOST_CLAUSES);
 		}
+	}
 	return err;
 }
 
@@ -308,7 +314,7 @@ static struct ray_error *code_make(struct ray_trace *t, const struct targets *ta
 		return &ray_enomem;
 	for (size_t i = 0; i < t->entries.n; i++) {
 		ray_entry_emit(t, t->entries.at[i]);
-		if (!ray_piece_finish(&t->entries.at[i]->code))
+		if (!ray_piece_finish(&t->entries.at[i]->code) || !ray_piece_finish(&t->entries.at[i]->step))
 			return ray_error_new(RAY_FAILED, "the program for %s is too long", t->entries.at[i]->code.name);
 	}
 	return NULL;
@@ -326,7 +332,7 @@ static struct ray_error *place_reserve(struct ray_trace *t, const struct ray_cla
 		if (takes(t->entries.at[i], &site, &clause, 1))
 			e = t->entries.at[i];
 	if (!e)
-		e = entry_create(t, &site);
+		e = ray_entry_create(t, &site);
 	if (!e)
 		return &ray_enomem;
 	e->grows = true;
@@ -364,7 +370,7 @@ static struct ray_error *late_add(struct ray_trace *t, struct ray_entry *e, cons
 	struct ray_point point = { 0 };
 	uint32_t number = (uint32_t)t->points.n;
 
-	if (e->kind != site->kind)
+	if (e->kind != site->kind || e->is_watch)
 		return NULL;
 	point_fill(e, site, target, &point);
 	if (!point.clauses[0] && !point.clauses[1])
@@ -391,6 +397,9 @@ struct ray_error *ray_entries_add_late(struct ray_trace *t, struct ray_probe *pr
 	for (size_t i = 0; i < t->entries.n && !err; i++)
 		for (size_t k = 0; k < probe->site_count && !err; k++)
 			err = late_add(t, t->entries.at[i], &target, &probe->sites[k]);
+	for (size_t k = 0; k < probe->site_count && !err; k++)
+		if (probe->sites[k].kind == RAY_SITE_WATCH)
+			err = ray_watch_add_late(t, probe, &probe->sites[k], target.clauses.at, target.clauses.n);
 	ray_vec_free(&target.clauses);
 	return err;
 }
@@ -404,7 +413,9 @@ struct ray_error *ray_entries_create(struct ray_trace *t)
 		err = target_place(t, &targets.all.at[i]);
 	if (!err)
 		err = places_reserve(t);
+	if (!err)
+		err = ray_watches_place(t);
 	for (size_t i = 0; i < t->entries.n && !err; i++)
-		err = points_make(t, t->entries.at[i], &targets);
+		err = t->entries.at[i]->is_watch ? NULL : points_make(t, t->entries.at[i], &targets);
 	return err ? err : code_make(t, &targets);
 }

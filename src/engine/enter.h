@@ -44,6 +44,16 @@ RAY_MUST_USE struct ray_error *ray_entries_add_late(struct ray_trace *t, struct 
 /* enter_code.c */
 void ray_entry_emit(struct ray_trace *t, struct ray_entry *e);
 void ray_entry_emit_fault(struct ray_trace *t, struct ray_piece *p);
+/* R0 = map[key on the stack], or goto none. */
+void ray_enter_lookup(struct ray_piece *p, uint32_t map, uint32_t none);
+/* To the label unless tracing is on. */
+void ray_enter_activity(const struct ray_entry *e, struct ray_piece *p, uint32_t label);
+void ray_enter_zero_locals(const struct ray_plan *plan, struct ray_piece *p);
+/* Clause i of the entry, if the point wants it. */
+void ray_enter_clause(struct ray_trace *t, const struct ray_entry *e, struct ray_piece *p, size_t i,
+		      const struct ray_entry_labels *labels);
+/* enter_args.c: where the code that was interrupted at a uprobe stands, for stacks. */
+void ray_enter_user_regs(struct ray_piece *p);
 /* enter_args.c: fills slot->args, and what the context alone tells. May jump to release: the site's conditions do not hold. */
 void ray_entry_emit_args(const struct ray_entry *e, struct ray_piece *p, const struct ray_entry_labels *labels);
 /* Arguments of a site that an entry must have: what the clauses use, and what the conditions compare. */

@@ -144,7 +144,7 @@ static void emit_profile(struct ray_piece *p, uint32_t needed)
 
 /* ---- uprobes ---- */
 
-static void emit_user_regs(struct ray_piece *p)
+void ray_enter_user_regs(struct ray_piece *p)
 {
 	static const struct {
 		int reg, at;
@@ -213,7 +213,7 @@ static void emit_uprobe(const struct ray_entry *e, struct ray_piece *p, uint32_t
 	uint32_t plain = ray_piece_label(p);
 	uint32_t done = ray_piece_label(p);
 
-	emit_user_regs(p);
+	ray_enter_user_regs(p);
 	if (needed && has_rules(e)) {
 		emit_point_args(p, needed, plain);
 		ray_piece_jump(p, RAY_JUMP_ALWAYS, done);

@@ -5,7 +5,7 @@
  * the clauses that the point asks for. Between clauses it looks whether exit() was called. */
 #include <stddef.h>
 
-#include "engine/enter.h"
+#include "engine/watch.h"
 #include "probe/syscall.h"
 
 enum { ZERO_BY_WORDS = 128 };
@@ -44,7 +44,7 @@ static uint64_t ctx_kind(enum ray_site_kind kind)
 }
 
 /* R0 = map[key on the stack], or goto none. */
-static void emit_lookup(struct ray_piece *p, uint32_t map, uint32_t none)
+void ray_enter_lookup(struct ray_piece *p, uint32_t map, uint32_t none)
 {
 	ray_piece_emit(p, RAY_MOV_REG(BPF_REG_2, BPF_REG_10));
 	ray_piece_emit(p, RAY_ALU_IMM(BPF_ADD, BPF_REG_2, RAY_STACK_KEY));
@@ -93,7 +93,7 @@ static void emit_point(const struct ray_entry *e, struct ray_piece *p, uint32_t 
 		ray_piece_emit(p, RAY_MOV_REG(BPF_REG_1, BPF_REG_0));
 	}
 	ray_piece_emit(p, RAY_STORE(BPF_W, BPF_REG_10, BPF_REG_1, RAY_STACK_KEY));
-	emit_lookup(p, RAY_LINK_POINTS, out);
+	ray_enter_lookup(p, RAY_LINK_POINTS, out);
 	ray_piece_emit(p, RAY_MOV_REG(RAY_POINT_REG, BPF_REG_0));
 	if (is_syscall) { /* a hole: nobody asked for this call */
 		ray_piece_emit(p, RAY_LOAD(BPF_W, BPF_REG_1, RAY_POINT_REG, offsetof(struct ray_point, probe)));
@@ -101,7 +101,7 @@ static void emit_point(const struct ray_entry *e, struct ray_piece *p, uint32_t 
 	}
 }
 
-static void emit_activity(const struct ray_entry *e, struct ray_piece *p, uint32_t label)
+void ray_enter_activity(const struct ray_entry *e, struct ray_piece *p, uint32_t label)
 {
 	ray_piece_emit(p, RAY_LOAD(BPF_W, BPF_REG_1, RAY_STATE_REG, offsetof(struct ray_state, activity)));
 	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JNE, BPF_REG_1, activity_wanted(e->kind)), label);
@@ -139,7 +139,7 @@ static void emit_slot_take(struct ray_piece *p, uint32_t out)
 	ray_piece_emit(p, RAY_ALU_IMM(BPF_MUL, BPF_REG_0, RAY_SLOTS_PER_CPU));
 	ray_piece_emit(p, RAY_STORE(BPF_W, BPF_REG_10, BPF_REG_0, RAY_STACK_KEY));
 	for (int i = 0; i < RAY_SLOTS_PER_CPU; i++) {
-		emit_lookup(p, RAY_LINK_SLOTS, none);
+		ray_enter_lookup(p, RAY_LINK_SLOTS, none);
 		ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_1, 1));
 		ray_piece_emit(p, RAY_ATOMIC(BPF_W, BPF_XCHG, BPF_REG_0, BPF_REG_1, offsetof(struct ray_slot, busy)));
 		ray_piece_jump(p, RAY_JUMP_IMM(BPF_JEQ, BPF_REG_1, 0), taken);
@@ -164,7 +164,7 @@ static void emit_zero(struct ray_piece *p, uint32_t offset)
 }
 
 /* this-> begins as 0. A read that fails clears its destination: many words at once. */
-static void emit_zero_locals(const struct ray_plan *plan, struct ray_piece *p)
+void ray_enter_zero_locals(const struct ray_plan *plan, struct ray_piece *p)
 {
 	if (plan->locals_size <= ZERO_BY_WORDS) {
 		for (uint32_t i = 0; i < plan->locals_size; i += 8)
@@ -188,6 +188,8 @@ static void emit_slot_fill(const struct ray_trace *t, const struct ray_entry *e,
 
 	if (ray_entry_is_single(e)) {
 		ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_1, e->probes.at[0]->id));
+	} else if (e->is_watch) { /* each event has its own */
+		ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_1, 0));
 	} else {
 		ray_piece_emit(p, RAY_LOAD(BPF_W, BPF_REG_1, RAY_POINT_REG, offsetof(struct ray_point, probe)));
 	}
@@ -195,7 +197,7 @@ static void emit_slot_fill(const struct ray_trace *t, const struct ray_entry *e,
 	for (size_t i = 0; i < RAY_COUNT(zeroed); i++)
 		emit_zero(p, zeroed[i]);
 	ray_piece_emit(p, RAY_STORE_IMM(BPF_DW, RAY_SLOT_REG, offsetof(struct ray_slot, ctx_kind), ctx_kind(e->kind)));
-	emit_zero_locals(t->plan, p);
+	ray_enter_zero_locals(t->plan, p);
 }
 
 /* Also a fault's: the clauses of ERROR are called in the same way. */
@@ -210,9 +212,9 @@ static void emit_call(struct ray_trace *t, const struct ray_clause *clause, stru
 	ray_piece_emit(p, RAY_LOAD(BPF_W, BPF_REG_1, RAY_SLOT_REG, offsetof(struct ray_slot, fault)));
 }
 
-static void emit_clause(struct ray_trace *t, const struct ray_entry *e, size_t i, const struct ray_entry_labels *labels)
+void ray_enter_clause(struct ray_trace *t, const struct ray_entry *e, struct ray_piece *p, size_t i,
+		      const struct ray_entry_labels *labels)
 {
-	struct ray_piece *p = (struct ray_piece *)&e->code;
 	uint32_t next = ray_piece_label(p);
 
 	if (!ray_entry_is_single(e)) {
@@ -224,7 +226,7 @@ static void emit_clause(struct ray_trace *t, const struct ray_entry *e, size_t i
 		ray_piece_jump(p, RAY_JUMP_ALWAYS, next);
 	}
 	if (i)
-		emit_activity(e, p, labels->release);
+		ray_enter_activity(e, p, labels->release);
 	emit_call(t, e->clauses[i], p);
 	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JEQ, BPF_REG_1, 0), next);
 	ray_piece_emit(p, RAY_MOV_REG(BPF_REG_1, RAY_CTX_REG));
@@ -240,15 +242,23 @@ void ray_entry_emit(struct ray_trace *t, struct ray_entry *e)
 
 	p->name = kind_names[e->kind];
 	ray_piece_emit(p, RAY_MOV_REG(RAY_CTX_REG, BPF_REG_1));
-	emit_point(e, p, labels.out);
+	if (!e->is_watch || e->kind != RAY_SITE_RAW_TRACEPOINT)
+		emit_point(e, p, labels.out);
 	ray_piece_load_map_value(p, RAY_STATE_REG, RAY_LINK_STATE, 0);
-	emit_activity(e, p, labels.out);
+	ray_enter_activity(e, p, labels.out);
+	if (e->is_watch)
+		ray_watch_emit_filter(p, labels.out);
 	emit_filters(t, e, p, labels.out);
 	emit_slot_take(p, labels.out);
 	emit_slot_fill(t, e, p);
-	ray_entry_emit_args(e, p, &labels);
-	for (size_t i = 0; i < e->clause_count; i++)
-		emit_clause(t, e, i, &labels);
+	if (e->is_watch) {
+		ray_watch_emit_body(t, e);
+		ray_watch_emit_step(t, e);
+	} else {
+		ray_entry_emit_args(e, p, &labels);
+		for (size_t i = 0; i < e->clause_count; i++)
+			ray_enter_clause(t, e, p, i, &labels);
+	}
 	ray_piece_place(p, labels.release);
 	ray_piece_emit(p, RAY_STORE_IMM(BPF_W, RAY_SLOT_REG, offsetof(struct ray_slot, busy), 0));
 	ray_piece_place(p, labels.out);

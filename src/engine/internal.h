@@ -31,16 +31,30 @@ struct ray_entry {
 	int fd; /* of the loaded program; -1 */
 	uint32_t prog_type;
 	uint32_t expected_attach_type; /* 0 but for uprobe_multi */
-	bool grows;		       /* gets more sites while it runs (follow.c) */
+	bool is_watch;		       /* a hook's: it calls handlers, and clauses for what they tell (watch.h) */
+	const char **handlers;	       /* by number - 1 */
+	size_t handler_count;
+	struct ray_piece step; /* what one event runs */
+	bool grows;	       /* gets more sites while it runs (follow.c) */
 };
 
 enum { RAY_TRACE_MAPS = RAY_LINK_MAP_COUNT };
 
+struct ray_watch;      /* probe/watch.h */
 struct ray_consumer;   /* consume.c */
 struct ray_stacker;    /* stacks.c: user stacks, from ids to names */
 struct ray_follow;     /* follow.c */
 struct ray_object;     /* object.c */
 struct ray_kernel_btf; /* kernel_btf.c */
+
+/* A probe of the node provider, and who wants it. */
+struct ray_watched_probe {
+	struct ray_probe *probe;
+	struct ray_watch *watch;
+	uint32_t event;
+	const struct ray_clause **clauses;
+	size_t clause_count;
+};
 
 struct ray_trace {
 	struct ray_arena *arena;
@@ -55,6 +69,10 @@ struct ray_trace {
 	size_t error_clause_count;
 	RAY_VEC(struct ray_entry *) entries;
 	RAY_VEC(struct ray_point) points;
+	uint64_t watched; /* bits of the events of node that clauses have, or may get */
+	RAY_VEC(struct ray_watched_probe) watched_probes;
+	RAY_VEC(const struct ray_clause *) watch_clauses; /* bit i of struct ray_node_point */
+	RAY_VEC(struct ray_watch *) watches;
 	int maps[RAY_TRACE_MAPS];	     /* by RAY_LINK_*; -1 where not needed */
 	int *own_maps;			     /* by number - RAY_MAP_OWN */
 	volatile struct ray_state *state;    /* mapped */
@@ -84,6 +102,8 @@ RAY_MUST_USE struct ray_error *ray_gen_clause(struct ray_trace *t, const struct 
 					      struct ray_piece *c);
 /* enter.c: whether some probe of the clause tells of another thread than the one that runs. */
 bool ray_clause_is_about_task(struct ray_trace *t, const struct ray_clause *clause);
+/* enter.c: an entry without code, for sites like this one. NULL: no memory. */
+struct ray_entry *ray_entry_create(struct ray_trace *t, const struct ray_site *site);
 /* enter.c: fills entries and points. */
 RAY_MUST_USE struct ray_error *ray_entries_create(struct ray_trace *t);
 /* maps.c. What nothing uses stays -1, and so do the maps of the stack walker, which stacks.c makes. Needs the entries. */

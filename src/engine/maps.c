@@ -280,6 +280,31 @@ struct ray_error *ray_maps_used(struct ray_trace *t, bool used[RAY_LINK_MAP_COUN
 	return err;
 }
 
+/* What handlers of hooks remember. Room is taken as it is needed. */
+static struct ray_error *create_watch(struct ray_trace *t, const bool used[RAY_LINK_MAP_COUNT])
+{
+	static const struct {
+		uint32_t number;
+		const char *name;
+		uint32_t key_size, value_size, entries;
+	} rows[] = {
+		{ RAY_LINK_NODES, "nodes", 4, sizeof(struct ray_watched), 4096 },
+		{ RAY_LINK_NODE_THREADS, "node_threads", 4, sizeof(struct ray_node_thread), 65536 },
+		{ RAY_LINK_NODE_CONNS, "node_conns", sizeof(struct ray_node_conn_key), sizeof(struct ray_node_conn),
+		  262144 },
+		{ RAY_LINK_NODE_REQUESTS, "node_requests", 8, sizeof(struct ray_node_pending), 262144 },
+		{ RAY_LINK_NODE_WORKS, "node_works", sizeof(struct ray_node_work_key),
+		  sizeof(struct ray_node_work_state), 262144 },
+	};
+	struct ray_error *err = NULL;
+
+	for (size_t i = 0; i < RAY_COUNT(rows) && !err; i++)
+		if (used[rows[i].number])
+			err = create(BPF_MAP_TYPE_HASH, rows[i].name, rows[i].key_size, rows[i].value_size,
+				     rows[i].entries, BPF_F_NO_PREALLOC, &t->maps[rows[i].number]);
+	return err;
+}
+
 struct ray_error *ray_maps_create(struct ray_trace *t)
 {
 	bool used[RAY_LINK_MAP_COUNT] = { 0 };
@@ -300,6 +325,8 @@ struct ray_error *ray_maps_create(struct ray_trace *t)
 		err = create_points(t);
 	if (!err && used[RAY_LINK_PROBES])
 		err = ray_maps_create_names(t);
+	if (!err)
+		err = create_watch(t, used);
 	if (!err)
 		err = create_own(t);
 	return err;

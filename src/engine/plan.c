@@ -8,6 +8,7 @@
 
 #include "engine/plan_walk.h"
 #include "kern/wire.h"
+#include "probe/watch.h"
 
 enum { RECORD_MAX = 1 << 20, SLOT_MAX = 1 << 24 };
 
@@ -287,6 +288,19 @@ static uint32_t take(uint64_t *end, uint64_t size)
 	return at;
 }
 
+/* Whether a clause has, or can get, an event of node. */
+static bool may_watch(const struct ray_program *program)
+{
+	for (size_t i = 0; i < program->clauses.n; i++) {
+		const struct ray_clause *clause = program->clauses.at[i];
+
+		for (size_t k = 0; k < clause->spec_count; k++)
+			if (ray_watch_events(&clause->specs[k]))
+				return true;
+	}
+	return false;
+}
+
 static struct ray_error *lay_out(struct ray_plan *plan)
 {
 	uint64_t end = ray_round8(sizeof(struct ray_slot));
@@ -301,6 +315,8 @@ static struct ray_error *lay_out(struct ray_plan *plan)
 	plan->strings_at = take(&end, plan->strings_size);
 	plan->temps_at = take(&end, (uint64_t)plan->temp_size * plan->temp_count);
 	plan->zeros_at = take(&end, plan->zeros_size);
+	plan->event_size = may_watch(plan->program) ? sizeof(struct ray_node_area) : 0;
+	plan->event_at = take(&end, plan->event_size);
 	end += RAY_SCRATCH_GUARD;
 	plan->scratch_at = take(&end, plan->scratch_size);
 	plan->slot_size = end;

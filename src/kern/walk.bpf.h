@@ -379,7 +379,7 @@ static __noinline int ray_walk_begin(struct ray_slot *s, struct ray_walker *w)
 	return 1;
 }
 
-static __noinline struct ray_walker *ray_walk_run(struct ray_slot *s, __u32 frames)
+static __always_inline struct ray_walker *ray_walk_run(struct ray_slot *s, __u32 frames)
 {
 	struct ray_walk_context context;
 	__u32 key = s->index;

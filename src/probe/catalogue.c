@@ -22,8 +22,9 @@ struct ray_catalogue {
 	char *prelude;
 	const char *note;	      /* NULL if none */
 	ray_code_processes processes; /* looked at so far */
+	ray_watches watches;
 	struct ray_node_cache *node_cache;
-	int tracefs;		      /* its directory; -1 until someone needs it */
+	int tracefs; /* its directory; -1 until someone needs it */
 };
 
 static char *preludes_join(struct ray_arena *arena)
@@ -80,6 +81,7 @@ void ray_catalogue_free(struct ray_catalogue *c)
 	for (size_t i = 0; i < c->processes.n; i++)
 		ray_code_process_free(c->processes.at[i]);
 	ray_vec_free(&c->processes);
+	ray_vec_free(&c->watches);
 	if (c->tracefs >= 0)
 		close(c->tracefs);
 	ray_vec_free(&c->by_id);
@@ -101,6 +103,11 @@ ray_code_processes *ray_catalogue_processes(struct ray_catalogue *c)
 struct ray_node_cache **ray_catalogue_node_cache(struct ray_catalogue *c)
 {
 	return &c->node_cache;
+}
+
+ray_watches *ray_catalogue_watches(struct ray_catalogue *c)
+{
+	return &c->watches;
 }
 
 const struct ray_catalogue_options *ray_catalogue_settings(const struct ray_catalogue *c)

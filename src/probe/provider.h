@@ -35,7 +35,7 @@ struct ray_provider {
 extern const struct ray_provider *const ray_providers[]; /* NULL-ended, in the order of -l */
 
 extern const struct ray_provider ray_provider_dtrace, ray_provider_profile, ray_provider_syscall, ray_provider_proc,
-	ray_provider_sched, ray_provider_tracepoint, ray_provider_pid, ray_provider_usdt;
+	ray_provider_sched, ray_provider_tracepoint, ray_provider_pid, ray_provider_node, ray_provider_usdt;
 
 /* A probe about to be listed. */
 struct ray_probe_names {
@@ -61,6 +61,10 @@ ray_code_processes *ray_catalogue_processes(struct ray_catalogue *c);
 /* What node_symbols.c has found out, NULL at first; lies in the arena. */
 struct ray_node_cache;
 struct ray_node_cache **ray_catalogue_node_cache(struct ray_catalogue *c);
+/* The processes that the node provider watches; see watch.h. */
+struct ray_watch;
+typedef RAY_VEC(struct ray_watch *) ray_watches;
+ray_watches *ray_catalogue_watches(struct ray_catalogue *c);
 bool ray_probe_spec_has(const struct ray_probe_spec *spec, const struct ray_probe_names *names);
 /* One site, zeroed, in the catalogue's arena: probe->sites. NULL when there is no memory. */
 struct ray_site *ray_probe_site_add(struct ray_catalogue *c, struct ray_probe *probe);

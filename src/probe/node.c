@@ -1,0 +1,302 @@
+/* node.c - provider nodePID: what happens in a node, under the names of node's own probes of old, on any stock binary.
+ * SPDX-License-Identifier: MIT
+ *
+ * node1234:::http-server-request. Probes are rows of node_events.c; what tells them are hooks (watch.h, node_hooks.c) at system calls and at functions of
+ * the process, which are found here. An event that a process cannot tell is not listed for it; one that it can tell only in part is, with a warning. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/node_events.h"
+#include "probe/node_symbols.h"
+#include "probe/watch.h"
+
+struct search {
+	struct ray_catalogue *c;
+	const struct ray_provider *provider;
+	const struct ray_probe_spec *spec;
+	ray_probe_list *matches;
+};
+
+/* ---- descriptions ---- */
+
+static bool is_digits(const char *text)
+{
+	return *text && strspn(text, "0123456789") == strlen(text);
+}
+
+/* node*, node123, *; not what names another provider or none. */
+static bool handles(const struct ray_catalogue *c, const char *pattern)
+{
+	size_t plain = strcspn(pattern, "*?[\\");
+
+	(void)c;
+	if (!*pattern)
+		return false;
+	if (!pattern[plain])
+		return !strncmp(pattern, "node", 4) && is_digits(pattern + 4);
+	if (plain <= 4)
+		return !strncmp(pattern, "node", plain);
+	return !strncmp(pattern, "node", 4) && strspn(pattern + 4, "0123456789") >= plain - 4;
+}
+
+static const char *event_name(uint32_t event)
+{
+	static const char *const names[] = {
+#define NAME(name, text) [RAY_EVENT_##name] = text,
+		RAY_NODE_EVENTS(NAME)
+#undef NAME
+	};
+
+	return names[event];
+}
+
+static bool event_matches(const struct ray_probe_spec *spec, uint32_t event)
+{
+	return ray_glob_matches(spec->name, event_name(event)) &&
+	       ray_glob_matches(spec->function, ray_node_events[event].group);
+}
+
+uint64_t ray_watch_events(const struct ray_probe_spec *spec)
+{
+	uint64_t events = 0;
+
+	if (spec->id || !handles(NULL, spec->provider))
+		return 0;
+	for (uint32_t i = 1; i < RAY_NODE_EVENT_COUNT; i++)
+		if (event_matches(spec, i))
+			events |= 1ULL << i;
+	return events;
+}
+
+/* ---- the hooks of one process ---- */
+
+static bool is_function(const struct ray_hook *hook)
+{
+	return hook->kind == RAY_SITE_UPROBE || hook->kind == RAY_SITE_URETPROBE;
+}
+
+static bool is_for(const struct ray_hook *hook, const struct ray_node_about *about)
+{
+	/* A version that could not be read may be any. */
+	return !about->major ||
+	       ((!hook->from || about->major >= hook->from) && (!hook->to || about->major <= hook->to));
+}
+
+/* For each row what it hangs on, and what it stands back for. */
+static struct ray_error *find_all(struct ray_catalogue *c, pid_t pid, struct ray_node_found *found)
+{
+	struct ray_node_want *wants = calloc(2 * ray_hook_count, sizeof(*wants));
+	struct ray_error *err;
+
+	if (!wants)
+		return &ray_enomem;
+	for (size_t i = 0; i < ray_hook_count; i++) {
+		memcpy(wants[2 * i].names, ray_hooks[i].names, sizeof(wants->names));
+		memcpy(wants[2 * i + 1].names, ray_hooks[i].unless, sizeof(wants->names));
+	}
+	err = ray_node_find_all(c, pid, wants, 2 * ray_hook_count, found);
+	free(wants);
+	return err;
+}
+
+static void site_fill(struct ray_watch_site *at, size_t row, const struct ray_node_place *place, pid_t pid)
+{
+	const struct ray_hook *hook = &ray_hooks[row];
+
+	at->row = row;
+	at->site.kind = hook->kind;
+	at->site.uprobe.file = place->module->path;
+	at->site.uprobe.offset = hook->kind == RAY_SITE_UPROBE ? place->offset : place->entry_offset;
+	at->site.uprobe.pid = pid;
+}
+
+/* Whether a row hangs already: looked at again, a process keeps what it has. */
+static bool has_site(const struct ray_watch *watch, const struct ray_watch_site *site)
+{
+	for (size_t i = 0; i < watch->site_count; i++)
+		if (watch->sites[i].row == site->row && watch->sites[i].site.uprobe.offset == site->site.uprobe.offset)
+			return true;
+	return false;
+}
+
+static struct ray_error *sites_add(struct ray_catalogue *c, struct ray_watch *watch, size_t row,
+				   const struct ray_node_found *found)
+{
+	struct ray_watch_site *sites =
+		ray_arena_alloc(ray_catalogue_arena(c), sizeof(*sites) * (watch->site_count + found->count));
+
+	if (!sites)
+		return &ray_enomem;
+	if (watch->site_count)
+		memcpy(sites, watch->sites, sizeof(*sites) * watch->site_count);
+	watch->sites = sites;
+	for (size_t i = 0; i < found->count; i++) {
+		struct ray_watch_site at = { 0 };
+
+		site_fill(&at, row, &found->places[i], watch->pid);
+		if (!has_site(watch, &at))
+			sites[watch->site_count++] = at;
+	}
+	return NULL;
+}
+
+/* An event that lacks a hook it needs cannot be told here. */
+static struct ray_error *watch_fill(struct ray_catalogue *c, const struct ray_node_about *about,
+				    struct ray_watch *watch)
+{
+	struct ray_node_found *found = calloc(2 * ray_hook_count + 1, sizeof(*found));
+	struct ray_error *err = found ? find_all(c, watch->pid, found) : &ray_enomem;
+	uint64_t missing = 0, present = 0;
+
+	for (size_t i = 0; i < ray_hook_count && !err; i++) {
+		const struct ray_hook *hook = &ray_hooks[i];
+
+		if (!is_for(hook, about) || (is_function(hook) && found[2 * i + 1].count))
+			continue;
+		if (is_function(hook) && !found[2 * i].count) {
+			missing |= hook->needed_by;
+			continue;
+		}
+		present |= hook->needed_by;
+		if (is_function(hook))
+			err = sites_add(c, watch, i, &found[2 * i]);
+	}
+	watch->events = present & ~missing;
+	free(found);
+	return err;
+}
+
+/* ---- processes ---- */
+
+static struct ray_watch *watch_known(struct ray_catalogue *c, const struct ray_node_about *about)
+{
+	ray_watches *all = ray_catalogue_watches(c);
+
+	for (size_t i = 0; i < all->n; i++)
+		if (all->at[i]->pid == about->pid && all->at[i]->inode == about->module->inode)
+			return all->at[i];
+	return NULL;
+}
+
+static struct ray_error *watch_get(struct ray_catalogue *c, const struct ray_node_about *about, struct ray_watch **ret)
+{
+	struct ray_watch *watch = watch_known(c, about);
+
+	*ret = watch;
+	if (!watch) {
+		watch = ray_arena_alloc(ray_catalogue_arena(c), sizeof(*watch));
+		if (!watch || !ray_vec_push(ray_catalogue_watches(c), watch))
+			return &ray_enomem;
+		watch->pid = about->pid;
+		watch->inode = about->module->inode;
+		watch->node.version = about->major * 1000 + about->minor;
+		*ret = watch;
+	}
+	/* It may have mapped more libraries since. */
+	if (watch->module_count == about->process->modules.n)
+		return NULL;
+	watch->module_count = about->process->modules.n;
+	return watch_fill(c, about, watch);
+}
+
+static struct ray_error *match_one(pid_t pid, void *arg)
+{
+	const struct search *s = arg;
+	const struct ray_node_about *about;
+	struct ray_watch *watch;
+	struct ray_error *err;
+	char provider[32];
+
+	snprintf(provider, sizeof(provider), "node%d", pid);
+	if (!ray_glob_matches(s->spec->provider, provider))
+		return NULL;
+	err = ray_node_about(s->c, pid, &about);
+	if (err || !about)
+		return err;
+	err = watch_get(s->c, about, &watch);
+	for (uint32_t i = 1; i < RAY_NODE_EVENT_COUNT && !err; i++) {
+		struct ray_probe_names names = { provider, about->module->name, ray_node_events[i].group, event_name(i),
+						 0 };
+		struct ray_probe *probe;
+
+		if (!(watch->events >> i & 1) || !event_matches(s->spec, i) ||
+		    !ray_glob_matches(s->spec->module, about->module->name))
+			continue;
+		err = ray_catalogue_add(s->c, s->provider, &names, s->matches, &probe);
+		if (!err) {
+			probe->pid = pid;
+			probe->data = watch;
+		}
+	}
+	return err;
+}
+
+static struct ray_error *match(struct ray_catalogue *c, const struct ray_provider *p, const struct ray_probe_spec *spec,
+			       ray_probe_list *matches)
+{
+	struct search s = { c, p, spec, matches };
+
+	if (ray_glob_is_plain(spec->provider))
+		return match_one((pid_t)atoi(spec->provider + 4), &s);
+	return ray_code_process_each(match_one, &s);
+}
+
+static struct ray_error *match_late(struct ray_catalogue *c, const struct ray_provider *p,
+				    const struct ray_probe_spec *spec, pid_t pid, ray_probe_list *matches)
+{
+	struct search s = { c, p, spec, matches };
+
+	return match_one(pid, &s);
+}
+
+/* ---- probes ---- */
+
+static uint32_t event_of(const struct ray_probe *probe)
+{
+	uint32_t i;
+
+	for (i = 1; i + 1 < RAY_NODE_EVENT_COUNT && strcmp(event_name(i), probe->name); i++)
+		;
+	return i;
+}
+
+static struct ray_error *args(struct ray_catalogue *c, struct ray_probe *probe, struct ray_probe_args *ret)
+{
+	const struct ray_node_event_row *row = &ray_node_events[event_of(probe)];
+
+	(void)c;
+	*ret = (struct ray_probe_args){ .at = row->args, .count = row->arg_count, .known = true };
+	return NULL;
+}
+
+static struct ray_error *sites(struct ray_catalogue *c, struct ray_probe *probe)
+{
+	struct ray_site *site = ray_probe_site_add(c, probe);
+
+	if (!site)
+		return &ray_enomem;
+	site->kind = RAY_SITE_WATCH;
+	site->watch.event = event_of(probe);
+	site->watch.watch = probe->data;
+	return NULL;
+}
+
+const struct ray_provider ray_provider_node = {
+	.name = "node",
+	.prelude = ray_node_prelude,
+	.stability = {
+		{ "Evolving", "Evolving", "ISA" },
+		{ "Private", "Private", "Unknown" },
+		{ "Private", "Private", "Unknown" },
+		{ "Evolving", "Evolving", "ISA" },
+		{ "Evolving", "Evolving", "ISA" },
+	},
+	.is_costly = true,
+	.handles = handles,
+	.match = match,
+	.match_process = match_late,
+	.args = args,
+	.sites = sites,
+};
