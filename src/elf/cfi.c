@@ -289,6 +289,18 @@ enum ray_unwind_result ray_cfi_find(struct ray_elf *e, uint64_t vaddr, struct ra
 	return result == RAY_UNWIND_OK ? ray_cfi_run(u, &fde, vaddr, ret) : result;
 }
 
+bool ray_unwind_function(struct ray_elf *e, uint64_t vaddr, uint64_t *start_ret, uint64_t *end_ret)
+{
+	const struct ray_unwinder *u = unwinder_of(e);
+	struct ray_fde fde;
+
+	if (!u || ray_unwinder_find(u, vaddr, &fde) != RAY_UNWIND_OK)
+		return false;
+	*start_ret = fde.start;
+	*end_ret = fde.end;
+	return true;
+}
+
 /* The rows of one entry; false when each() has had enough. */
 static bool each_of_entry(const struct ray_unwinder *u, const struct ray_fde *fde,
 			  bool (*each)(uint64_t start, uint64_t end, const struct ray_cfi_row *row, void *arg),

@@ -43,5 +43,8 @@ enum ray_unwind_result ray_unwind_step(struct ray_elf *e, uint64_t vaddr, uint64
 
 /* Does any call frame information cover vaddr? */
 bool ray_unwind_has_row(struct ray_elf *e, uint64_t vaddr);
+/* The stretch of code that one entry of the tables describes and vaddr lies in: a function, or the cold part of one. A stripped
+ * file has no other list of its functions. */
+bool ray_unwind_function(struct ray_elf *e, uint64_t vaddr, uint64_t *start_ret, uint64_t *end_ret);
 
 #endif

@@ -1,11 +1,11 @@
 /* instruction.c - see instruction.h. Decoding is Zydis's. SPDX-License-Identifier: MIT */
 #include "probe/instruction.h"
 
-#include <Zydis/Zydis.h>
+#include "probe/decode.h"
 
 enum { LOOK_AHEAD = 8 /* instructions: further on, arguments are hardly ever still in place */ };
 
-static bool decode(const uint8_t *code, size_t size, ZydisDecodedInstruction *insn, ZydisDecodedOperand *operands)
+bool ray_decode(const uint8_t *code, size_t size, ZydisDecodedInstruction *insn, ZydisDecodedOperand *operands)
 {
 	static ZydisDecoder decoder;
 	static bool is_ready;
@@ -84,7 +84,7 @@ static bool is_jumped_to(const uint8_t *code, size_t size, uint64_t last)
 	ZyanU64 to;
 	size_t at;
 
-	for (at = 0; at < size && decode(code + at, size - at, &insn, operands); at += insn.length)
+	for (at = 0; at < size && ray_decode(code + at, size - at, &insn, operands); at += insn.length)
 		if (insn.operand_count && operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
 		    operands[0].imm.is_relative && insn.meta.category != ZYDIS_CATEGORY_CALL &&
 		    ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(&insn, &operands[0], at, &to)) && to <= last)
@@ -99,7 +99,7 @@ uint64_t ray_instruction_entry(const uint8_t *code, size_t size)
 	size_t at = 0;
 	int i;
 
-	for (i = 0; i < LOOK_AHEAD && at < size && decode(code + at, size - at, &insn, operands); i++) {
+	for (i = 0; i < LOOK_AHEAD && at < size && ray_decode(code + at, size - at, &insn, operands); i++) {
 		if (is_emulated(&insn))
 			return at && !is_jumped_to(code, size, at) ? at : 0;
 		if (is_branch(&insn) || !leaves_arguments(&insn, operands))
@@ -115,9 +115,9 @@ bool ray_instruction_starts_at(const uint8_t *code, size_t size, uint64_t offset
 	ZydisDecodedInstruction insn;
 	size_t at = 0;
 
-	while (at < offset && at < size && decode(code + at, size - at, &insn, operands))
+	while (at < offset && at < size && ray_decode(code + at, size - at, &insn, operands))
 		at += insn.length;
-	return at == offset && at < size && decode(code + at, size - at, &insn, operands);
+	return at == offset && at < size && ray_decode(code + at, size - at, &insn, operands);
 }
 
 bool ray_instruction_is_cheap(const uint8_t *code, size_t size)
@@ -125,5 +125,5 @@ bool ray_instruction_is_cheap(const uint8_t *code, size_t size)
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction insn;
 
-	return decode(code, size, &insn, operands) && is_emulated(&insn);
+	return ray_decode(code, size, &insn, operands) && is_emulated(&insn);
 }

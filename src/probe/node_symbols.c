@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "probe/instruction.h"
+#include "probe/node_derive.h"
 
 enum { MAX_FUNCTION = 1 << 20 /* bytes of code looked at */ };
 
@@ -23,6 +24,7 @@ struct file {
 	dev_t dev;
 	struct ray_elf *elf; /* of a process that the catalogue keeps */
 	struct known_name *buckets[BUCKETS];
+	struct ray_uv_place *derived; /* NULL until a name is missing */
 	struct file *next;
 };
 
@@ -102,13 +104,43 @@ static const struct known_name *known(struct file *f, const char *name)
 	return NULL;
 }
 
-static struct ray_error *remember(struct ray_catalogue *c, struct file *f, const struct ray_node_name *name)
+/* For a name that the file does not have. Not where symbols are: there it is missing because the compiler put the function into
+ * another one. */
+static struct ray_error *derive(struct ray_catalogue *c, struct file *f, struct ray_node_name *name, bool *done_ret)
+{
+	int i = ray_uv_function_find(name->name);
+
+	*done_ret = false;
+	if (i < 0 || name->count || !ray_elf_is_stripped(f->elf))
+		return NULL;
+	if (!f->derived) {
+		f->derived = ray_arena_alloc(ray_catalogue_arena(c), sizeof(*f->derived) * RAY_UV_FUNCTIONS);
+		if (!f->derived)
+			return &ray_enomem;
+		ray_node_derive(f->elf, f->derived);
+	}
+	if (!f->derived[i].vaddr)
+		return NULL;
+	name->bodies[0] = (struct ray_node_body){ .symbol = ray_uv_function_name((enum ray_uv_function)i),
+						  .vaddr = f->derived[i].vaddr,
+						  .size = f->derived[i].size };
+	name->count = 1;
+	*done_ret = true;
+	return NULL;
+}
+
+static struct ray_error *remember(struct ray_catalogue *c, struct file *f, struct ray_node_name *name)
 {
 	struct known_name **bucket = bucket_of(f, name->name);
 	struct known_name *k = ray_arena_alloc(ray_catalogue_arena(c), sizeof(*k));
 
+	struct ray_error *err;
+
 	if (!k)
 		return &ray_enomem;
+	err = derive(c, f, name, &k->is_derived);
+	if (err)
+		return err;
 	k->found = *name;
 	k->found.name = ray_arena_strdup(ray_catalogue_arena(c), name->name);
 	if (!k->found.name)

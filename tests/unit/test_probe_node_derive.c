@@ -1,0 +1,101 @@
+/* test_probe_node_derive.c - what following code finds in real nodes, against their symbols. SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/auto.h"
+#include "probe/node_derive.h"
+
+static const char *const official[] = { "16.20.2", "18.20.8", "20.20.2", "22.23.3", "24.21.0", "26.10.0" };
+
+static char nodes[256];
+
+static int find_nodes(void **state)
+{
+	FILE *f = popen("tools/nodes --dir 2>/dev/null", "r");
+
+	(void)state;
+	if (f && fgets(nodes, sizeof(nodes), f))
+		nodes[strcspn(nodes, "\n")] = 0;
+	if (f)
+		pclose(f);
+	return 0;
+}
+
+/* Deriving looks at exported symbols only, so the file's own local ones are the truth to compare with. */
+static size_t check(struct ray_elf *e)
+{
+	struct ray_uv_place places[RAY_UV_FUNCTIONS];
+	struct ray_symbol s;
+	size_t found = 0;
+
+	ray_node_derive(e, places);
+	for (int i = 0; i < RAY_UV_FUNCTIONS; i++) {
+		const char *name = ray_uv_function_name((enum ray_uv_function)i);
+
+		if (!places[i].vaddr)
+			continue;
+		if (!ray_elf_find_symbol(e, name, &s) || s.value != places[i].vaddr)
+			fail_msg("%s: %s is not at 0x%lx", ray_elf_name(e), name, (unsigned long)places[i].vaddr);
+		assert_int_equal(s.size, places[i].size);
+		found++;
+	}
+	return found;
+}
+
+static void what_is_derived_is_what_the_symbols_say(void **state)
+{
+	size_t seen = 0;
+	char path[512];
+
+	(void)state;
+	for (size_t i = 0; i < RAY_COUNT(official); i++) {
+		ray_auto(ray_elf, e) = NULL;
+
+		snprintf(path, sizeof(path), "%s/%s/bin/node", nodes, official[i]);
+		if (access(path, R_OK))
+			continue;
+		assert_null(ray_elf_open(path, &e));
+		assert_in_range(check(e), RAY_UV_FUNCTIONS - 5, RAY_UV_FUNCTIONS);
+		seen++;
+	}
+	if (!seen) {
+		print_message("no node was fetched (tools/nodes)\n");
+		skip();
+	}
+}
+
+static void a_file_without_libuv_gives_nothing(void **state)
+{
+	struct ray_uv_place places[RAY_UV_FUNCTIONS];
+	ray_auto(ray_elf, e) = NULL;
+
+	(void)state;
+	assert_null(ray_elf_open("/proc/self/exe", &e));
+	ray_node_derive(e, places);
+	for (int i = 0; i < RAY_UV_FUNCTIONS; i++)
+		assert_int_equal(places[i].vaddr, 0);
+}
+
+static void every_function_has_its_name(void **state)
+{
+	(void)state;
+	for (int i = 0; i < RAY_UV_FUNCTIONS; i++)
+		assert_int_equal(ray_uv_function_find(ray_uv_function_name((enum ray_uv_function)i)), i);
+	assert_int_equal(ray_uv_function_find("uv_run"), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_derived_is_what_the_symbols_say),
+		cmocka_unit_test(a_file_without_libuv_gives_nothing),
+		cmocka_unit_test(every_function_has_its_name),
+	};
+
+	return cmocka_run_group_tests_name("probe/node_derive", tests, find_nodes, NULL);
+}
