@@ -24,12 +24,29 @@ static __always_inline struct ray_node_area *ray_node_area(struct ray_slot *s)
 #define RAY_AREA_ADDRESS(member) \
 	(RAY_SCRATCH | (RAY_CONST(EVENT_AT) + __builtin_offsetof(struct ray_node_area, member)))
 
+/* There was no room for something that should have been remembered. */
+static __always_inline void ray_node_dropped(void)
+{
+	struct ray_state *state = ray_state_get();
+
+	if (state)
+		__sync_fetch_and_add(&state->node_drops, 1);
+}
+
+/* A name was longer than its place. */
+static __always_inline void ray_node_was_cut(void)
+{
+	struct ray_state *state = ray_state_get();
+
+	if (state)
+		__sync_fetch_and_add(&state->node_cut, 1);
+}
+
 /* What the current thread is in the middle of; made when it is not there. NULL: no room, which is counted. */
 static __always_inline struct ray_node_thread *ray_node_thread(struct ray_slot *s)
 {
 	__u32 tid = bpf_get_current_pid_tgid();
 	struct ray_node_thread *thread = bpf_map_lookup_elem(RAY_MAP(NODE_THREADS), &tid);
-	struct ray_state *state;
 
 	if (thread)
 		return thread;
@@ -37,9 +54,8 @@ static __always_inline struct ray_node_thread *ray_node_thread(struct ray_slot *
 	ray_clear((char *)ray_node_area(s), sizeof(struct ray_node_thread));
 	bpf_map_update_elem(RAY_MAP(NODE_THREADS), &tid, ray_node_area(s), BPF_NOEXIST);
 	thread = bpf_map_lookup_elem(RAY_MAP(NODE_THREADS), &tid);
-	state = ray_state_get();
-	if (!thread && state)
-		__sync_fetch_and_add(&state->node_drops, 1);
+	if (!thread)
+		ray_node_dropped();
 	return thread;
 }
 

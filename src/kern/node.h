@@ -244,8 +244,11 @@ struct ray_node_thread {
 	__s32 io_fd;
 	__u32 io_pad;
 	__u64 request;
-	/* node_tls.bpf.h */
-	__u64 ssl, ssl_buffer, ssl_size, ssl_out;
+	/* node_tls.bpf.h: what SSL_read() and SSL_write() were called with. out: where the _ex forms put the number of bytes. */
+	__u64 read_ssl, read_buffer, read_out;
+	__u64 write_ssl, write_buffer, write_out;
+	/* node_http2.bpf.h: the request that is being submitted */
+	__u64 h2_session, h2_request;
 	/* node_loop.bpf.h */
 	__u64 loop, loop_iteration, loop_start, loop_idle, loop_poll_start;
 	__u64 phase_start;
@@ -305,7 +308,35 @@ struct ray_node_conn {
 	struct ray_node_connection connection;
 	struct ray_node_stream in, out;
 	__u64 first, next; /* of the requests on their way: the oldest's number, and the next one's */
-	__u64 spare[16];
+	/* Of a socket: what speaks over it, which its close ends. node_tls.bpf.h, node_http2.bpf.h */
+	__u64 ssl;	  /* SSL *: the key of another element; 0: none */
+	__u64 h2_session; /* nghttp2_session *; 0: none */
+	__u64 spare[14];
+};
+
+/* Key of `node_h2`: a stream of HTTP/2; stream 0 is the session itself. */
+struct ray_h2_key {
+	__u32 tgid;
+	__u32 stream;
+	__u64 session; /* nghttp2_session * */
+};
+
+enum ray_h2_flag {
+	RAY_H2_SERVER = 1,
+	RAY_H2_OPENED = 2,  /* its head is complete, and was told */
+	RAY_H2_STARTED = 4, /* the response has begun */
+	RAY_H2_DONE = 8,    /* and ended, or is known never to */
+	RAY_H2_SURE = 16,   /* of a session: its socket was learnt from what came in */
+};
+
+/* Element of `node_h2`. */
+struct ray_h2_state {
+	__u64 request; /* id, in node_requests */
+	__u64 opened;  /* ns */
+	/* Open streams of a session, as they came; 0 ends it. Of the session: the newest of them. */
+	__u32 newer, older;
+	__u32 flags; /* enum ray_h2_flag */
+	__s32 fd;    /* of a session: its socket; -1: not known */
 };
 
 #endif
