@@ -42,6 +42,14 @@ static __always_inline void ray_node_was_cut(void)
 		__sync_fetch_and_add(&state->node_cut, 1);
 }
 
+/* Ids of requests and connections: they count from 1, whatever the process. */
+static __always_inline __u64 ray_node_id(void)
+{
+	struct ray_state *state = ray_state_get();
+
+	return state ? __sync_fetch_and_add(&state->node_ids, 1) + 1 : 0;
+}
+
 /* What the current thread is in the middle of; made when it is not there. NULL: no room, which is counted. */
 static __always_inline struct ray_node_thread *ray_node_thread(struct ray_slot *s)
 {

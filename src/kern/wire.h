@@ -293,6 +293,7 @@ struct ray_state {
 	__u64 stack_drops;
 	__u64 node_drops;		/* threads, connections, requests there was no room for */
 	__u64 node_cut;			/* names and paths of events that were longer than their place */
+	__u64 node_ids;			/* given to requests and connections so far */
 	__u64 wall_offset;		/* walltimestamp - timestamp */
 	__u32 spec_state[64];		/* by id: 0 free, 1 active, 2 committing/discarding */
 	__u64 drops[RAY_DROP_CPUS];	/* by CPU: records the ring had no room for */
