@@ -16,6 +16,9 @@ static const struct row {
 	  " (available buffer(s) still busy)" },
 	{ offsetof(struct ray_state, spec_unavailable), "SPECUNAVAIL", "failed speculation",
 	  " (no speculative buffer available)" },
+	{ offsetof(struct ray_state, node_drops), "NODE", "event",
+	  " of node lost: no room to remember what it belongs to" },
+	{ offsetof(struct ray_state, node_cut), "NODECUT", "name", " (URL, path, header) cut: longer than its place" },
 	{ offsetof(struct ray_state, stack_drops), "STKSTROVERFLOW", "stack", " lost: no room to remember it" },
 };
 

@@ -10,7 +10,7 @@
 
 #include "engine/attach.h"
 #include "engine/cpus.h"
-#include "engine/enter.h"
+#include "engine/watch.h"
 #include "probe/process.h"
 
 enum { PAGES = 16 /* of a ring, per CPU */ };
@@ -177,13 +177,15 @@ static void note_lost(struct ray_follow *f)
 			note_pid(f, (uint32_t)known->at[i]->pid);
 }
 
-/* The first two words of a mapping's record are pid and tid, of a fork's pid and parent's pid. */
+/* The first words of a mapping's record are pid and tid, of a fork's and an exit's pid, parent's pid and tid. */
 static void take_record(struct ray_follow *f, uint32_t type, const uint32_t *words)
 {
 	if (type == PERF_RECORD_MMAP || type == PERF_RECORD_MMAP2)
 		note_pid(f, words[0]);
 	else if (type == PERF_RECORD_FORK && words[0] != words[1])
 		note_pid(f, words[0]);
+	else if (type == PERF_RECORD_EXIT && words[0] == words[2])
+		ray_watch_forget(f->t, (pid_t)words[0]);
 	else if (type == PERF_RECORD_LOST)
 		note_lost(f);
 }
@@ -203,7 +205,7 @@ static void read_ring(struct ray_follow *f, const struct ring *r)
 	uint64_t end = __atomic_load_n(&r->head->data_head, __ATOMIC_ACQUIRE);
 	uint64_t at = r->head->data_tail;
 	struct perf_event_header header;
-	uint32_t words[2];
+	uint32_t words[3];
 
 	while (end - at >= sizeof(header) + sizeof(words)) {
 		copy_out(r, at, &header, sizeof(header));

@@ -242,6 +242,16 @@ struct ray_error *ray_watches_place(struct ray_trace *t)
 	return err;
 }
 
+/* Said once for each process, of what clauses want in it. */
+static void tell_losses(struct ray_trace *t, const struct ray_watch *watch, uint64_t events)
+{
+	for (size_t row = 0; row < ray_hook_count; row++)
+		if (watch->lacks[row] && ray_hooks[row].helps & events && t->settings.notes)
+			fprintf(t->settings.notes,
+				"%s: node%d: degraded, this binary does not show %s (%s is not in it)\n",
+				t->settings.progname, watch->pid, ray_hooks[row].loss, ray_hooks[row].names[0]);
+}
+
 static struct ray_error *tell(struct ray_trace *t, const struct ray_watch *watch)
 {
 	uint32_t tgid = (uint32_t)watch->pid;
@@ -255,8 +265,10 @@ struct ray_error *ray_watches_tell(struct ray_trace *t)
 {
 	struct ray_error *err = NULL;
 
-	for (size_t i = 0; i < t->watches.n && !err; i++)
+	for (size_t i = 0; i < t->watches.n && !err; i++) {
+		tell_losses(t, t->watches.at[i], t->watches.at[i]->node.wanted);
 		err = tell(t, t->watches.at[i]);
+	}
 	return err;
 }
 
@@ -290,6 +302,7 @@ struct ray_error *ray_watch_add_late(struct ray_trace *t, struct ray_probe *prob
 		err = watch_take(t, watch);
 	if (err)
 		return err;
+	tell_losses(t, watch, ~watch->node.wanted & 1ULL << w.event);
 	point_set(t, &w);
 	err = tell(t, watch);
 	for (size_t i = 0; i < watch->site_count && !err; i++)
@@ -325,6 +338,7 @@ void ray_watch_forget(struct ray_trace *t, pid_t pid)
 		t->watches.at[i] = t->watches.at[--t->watches.n];
 		bpf_map_delete_elem(t->maps[RAY_LINK_NODES], &tgid);
 		forget_in(t->maps[RAY_LINK_NODE_CONNS], sizeof(struct ray_node_conn_key), tgid);
+		forget_in(t->maps[RAY_LINK_NODE_H2], sizeof(struct ray_h2_key), tgid);
 		forget_in(t->maps[RAY_LINK_NODE_WORKS], sizeof(struct ray_node_work_key), tgid);
 		return;
 	}

@@ -155,7 +155,8 @@ static struct ray_error *watch_fill(struct ray_catalogue *c, const struct ray_no
 
 		if (!is_for(hook, about) || (is_function(hook) && found[2 * i + 1].count))
 			continue;
-		if (is_function(hook) && !found[2 * i].count) {
+		watch->lacks[i] = is_function(hook) && !found[2 * i].count;
+		if (watch->lacks[i]) {
 			missing |= hook->needed_by;
 			continue;
 		}
@@ -187,7 +188,9 @@ static struct ray_error *watch_get(struct ray_catalogue *c, const struct ray_nod
 	*ret = watch;
 	if (!watch) {
 		watch = ray_arena_alloc(ray_catalogue_arena(c), sizeof(*watch));
-		if (!watch || !ray_vec_push(ray_catalogue_watches(c), watch))
+		if (watch)
+			watch->lacks = ray_arena_alloc(ray_catalogue_arena(c), ray_hook_count * sizeof(bool));
+		if (!watch || !watch->lacks || !ray_vec_push(ray_catalogue_watches(c), watch))
 			return &ray_enomem;
 		watch->pid = about->pid;
 		watch->inode = about->module->inode;

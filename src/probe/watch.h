@@ -46,6 +46,7 @@ struct ray_watch {
 	struct ray_watched node;      /* what the kernel side is told; points and wanted are the engine's to fill */
 	struct ray_watch_site *sites; /* functions only: system calls are the same everywhere */
 	size_t site_count;
+	bool *lacks; /* by row: it would help, and the process has no such function */
 };
 
 /* Events that a description can match in any process, also one that does not run yet: 0 if it is not about the node provider. */
