@@ -7,9 +7,9 @@
 //   setUp()                   starts what is looked at; what it returns is handed to the contenders
 //   tearDown(context)         optional
 //   rounds                    optional, 5 if not given
-//   rows(context)             [{ what, unit, ours, peer: { name, measure }, atMost, ratio }]
+//   rows(context)             [{ what, unit, ours, peer: { name, measure }, atMost, atLeast, ratio }]
 // ours and measure return a number, or null if they cannot be measured here; atMost is the most that ours may
-// be, ratio the most that ours / peer may be. Contenders take turns, so that what else the machine
+// be, atLeast the least, ratio the most that ours / peer may be. Contenders take turns, so that what else the machine
 // does hits all alike, and the median of each counts. --write puts the tables into docs/bench.md.
 import fs from 'node:fs';
 import os from 'node:os';
@@ -27,12 +27,16 @@ export function median(numbers) {
 
 const format = (number) => (number === null ? '-' : number >= 100 ? number.toFixed(0) : number.toPrecision(3));
 
-function judge({ atMost, ratio }, ours, quotient) {
+function judge({ atMost, atLeast, ratio }, ours, quotient) {
 	const wanted = [];
 	let met = ours !== null;
 	if (atMost !== undefined) {
 		wanted.push(`<= ${format(atMost)}`);
 		met &&= ours <= atMost;
+	}
+	if (atLeast !== undefined) {
+		wanted.push(`>= ${format(atLeast)}`);
+		met &&= ours >= atLeast;
 	}
 	if (ratio !== undefined) {
 		wanted.push(`ratio <= 1/${format(1 / ratio)}`);

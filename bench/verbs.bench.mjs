@@ -1,0 +1,60 @@
+// The verbs that watch a server, beside what else can: how much of its throughput is left. SPDX-License-Identifier: MIT
+//
+// Each measurement is a run of wrk with the tracer between two without it. strace and ltrace hold the target's threads at
+// every call; bpftrace's scripts do with uprobes what the verb beside them does, as far as they can: they know nothing of
+// pipelining, bodies, or which answer belongs to which request.
+import fs from 'node:fs';
+import { binary, hasVerb, node } from '../tests/node/lib.mjs';
+import { kept, startServer } from './load.mjs';
+
+export const title = 'verbs: throughput that a hello-world server on node 24 keeps under full load';
+export const rounds = 3;
+
+export async function setUp() {
+	const verbs = {};
+	for (const verb of ['http', 'loop', 'gc', 'syscalls']) verbs[verb] = await hasVerb(verb);
+	return { server: await startServer(node(24)), verbs };
+}
+export const tearDown = ({ server }) => server.stop();
+
+// It prints that it is there when all is attached: BEGIN comes before that.
+const started = 'interval:ms:100 /@on == 0/ { @on = 1; printf("on\\n"); }';
+
+function bpftraceHttp(pid, each) {
+	const exe = fs.realpathSync(`/proc/${pid}/exe`), probe = (name) => `uprobe:${exe}:${name} /pid == ${pid}`;
+	return [
+		started,
+		`${probe('llhttp__on_url')}/ { @at[tid] = nsecs; @url[tid] = str(arg1, arg2 - arg1); }`,
+		`${probe('llhttp__on_headers_complete')}/ { @open[tid] = 1; }`,
+		`${probe('uv_try_write')} && @open[tid]/ { ${each} delete(@open[tid]); }`,
+	].join('\n');
+}
+const summing = '@count[@url[tid]] = count(); @latency[@url[tid]] = hist(nsecs - @at[tid]);';
+const printing = 'printf("%d %s %d\\n", pid, @url[tid], nsecs - @at[tid]);';
+const countingCalls = (pid) => `${started}
+tracepoint:raw_syscalls:sys_enter /pid == ${pid}/ { @at[tid] = nsecs; }
+tracepoint:raw_syscalls:sys_exit /pid == ${pid} && @at[tid]/ {
+	$ns = nsecs - @at[tid];
+	@time[args->id] = stats($ns);
+	@longest[args->id] = max($ns);
+	if (args->ret < 0) { @errors[args->id] = count(); }
+}`;
+
+export function rows({ server, verbs }) {
+	const { pid } = server;
+	const ours = (verb, ...args) => (verbs[verb] ? () => kept(server, binary, [verb, ...args, pid]) : () => null);
+	const bpftrace = (name, script) => ({ name, measure: () => kept(server, '/usr/bin/bpftrace', ['-e', script], /^on$/m) });
+	const strace = (name, ...args) => ({ name, measure: () => kept(server, '/usr/bin/strace', ['-f', ...args, '-o', '/dev/null', '-p', pid], /attached/) });
+	const row = (what, atLeast, measure, peer) => ({ what, unit: '% kept', atLeast, ours: measure, peer });
+	const top = ours('http', '--top'), count = ours('syscalls', '-c');
+	return [
+		row('http --top', 90, top, bpftrace('bpftrace, uprobes', bpftraceHttp(pid, summing))),
+		row('http, every request printed', 80, ours('http'), bpftrace('bpftrace, uprobes', bpftraceHttp(pid, printing))),
+		row('loop', 97, ours('loop')),
+		row('gc', 97, ours('gc')),
+		row('syscalls -c', 90, count, bpftrace('bpftrace', countingCalls(pid))),
+		row('syscalls -c', undefined, count, strace('strace -c', '-c')),
+		row('syscalls', undefined, ours('syscalls'), strace('strace')),
+		row('syscalls', undefined, ours('syscalls'), { name: 'ltrace -c', measure: () => kept(server, '/usr/bin/ltrace', ['-f', '-c', '-o', '/dev/null', '-p', pid], 3000) }),
+	];
+}
