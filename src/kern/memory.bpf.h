@@ -24,6 +24,16 @@ static __always_inline int ray_is_readable(const struct ray_slot *s, __u64 offse
 	return offset >= sizeof(struct ray_slot) && size <= end - offset;
 }
 
+/* Whether it is where arguments of the node provider point to: node's own probes of old gave addresses in the process, and
+ * scripts copy them in. */
+static __always_inline int ray_is_event(__u64 address, __u64 size)
+{
+	__u64 offset = ray_offset(address) - RAY_CONST(EVENT_AT);
+
+	return RAY_CONST(WATCHED) && ray_is_scratch(address) && offset < sizeof(struct ray_node_area) &&
+	       size <= sizeof(struct ray_node_area) - offset;
+}
+
 /* The one way in for data: dst has room for size bytes. Not 0 when it cannot be read: a fault is set. */
 static __always_inline long ray_read(struct ray_slot *s, char *dst, __u64 size, __u64 address)
 {
@@ -169,6 +179,9 @@ RAY_RUNTIME __u64 ray_copyin(__u64 slot, __u64 address, __u64 size)
 	if (!offset)
 		return 0;
 	if (size <= RAY_CONST(BLOCK) && !bpf_probe_read_user(ray_at(s, offset), size, (void *)address))
+		return RAY_SCRATCH | offset;
+	if (size <= RAY_CONST(BLOCK) && ray_is_event(address, size) &&
+	    !bpf_probe_read_kernel(ray_at(s, offset), size, ray_at(s, ray_offset(address))))
 		return RAY_SCRATCH | offset;
 	ray_fault_set(s, RAY_FAULT_BADADDR, address);
 	return 0;

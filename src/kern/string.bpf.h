@@ -147,6 +147,9 @@ RAY_RUNTIME __u64 ray_copyinstr(__u64 slot, __u64 dst, __u64 address, __u64 max)
 		max = RAY_CONST(STRSIZE);
 	if (bpf_probe_read_user_str(ray_at(s, dst), max + 1, (void *)address) >= 0)
 		return RAY_SCRATCH | dst;
+	if (ray_is_event(address, 1) &&
+	    bpf_probe_read_kernel_str(ray_at(s, dst), max + 1, ray_at(s, ray_offset(address))) >= 0)
+		return RAY_SCRATCH | dst;
 	ray_fault_set(s, RAY_FAULT_BADADDR, address);
 	return 0;
 }

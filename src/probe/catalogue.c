@@ -337,6 +337,8 @@ static struct ray_error *match_number(struct ray_catalogue *c, uint32_t id, ray_
 static bool provider_is_meant(const struct ray_catalogue *c, const struct ray_provider *p,
 			      const struct ray_probe_spec *spec)
 {
+	if (!*spec->provider && p->handles_unnamed)
+		return p->handles_unnamed(spec);
 	return p->handles ? p->handles(c, spec->provider) : ray_glob_matches(spec->provider, p->name);
 }
 

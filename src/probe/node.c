@@ -58,11 +58,22 @@ static bool event_matches(const struct ray_probe_spec *spec, uint32_t event)
 	       ray_glob_matches(spec->function, ray_node_events[event].group);
 }
 
+/* node*::http-server-request, gc-start: one of ours by its name, and nothing else is called so. */
+static bool handles_unnamed(const struct ray_probe_spec *spec)
+{
+	if (!*spec->name || (!ray_glob_is_plain(spec->name) && !*spec->module))
+		return false;
+	for (uint32_t i = 1; i < RAY_NODE_EVENT_COUNT; i++)
+		if (event_matches(spec, i))
+			return true;
+	return false;
+}
+
 uint64_t ray_watch_events(const struct ray_probe_spec *spec)
 {
 	uint64_t events = 0;
 
-	if (spec->id || !handles(NULL, spec->provider))
+	if (spec->id || !(*spec->provider ? handles(NULL, spec->provider) : handles_unnamed(spec)))
 		return 0;
 	for (uint32_t i = 1; i < RAY_NODE_EVENT_COUNT; i++)
 		if (event_matches(spec, i))
@@ -241,7 +252,7 @@ static struct ray_error *match(struct ray_catalogue *c, const struct ray_provide
 {
 	struct search s = { c, p, spec, matches };
 
-	if (ray_glob_is_plain(spec->provider))
+	if (*spec->provider && ray_glob_is_plain(spec->provider))
 		return match_one((pid_t)atoi(spec->provider + 4), &s);
 	return ray_code_process_each(match_one, &s);
 }
@@ -298,6 +309,7 @@ const struct ray_provider ray_provider_node = {
 	},
 	.is_costly = true,
 	.handles = handles,
+	.handles_unnamed = handles_unnamed,
 	.match = match,
 	.match_process = match_late,
 	.args = args,

@@ -21,6 +21,8 @@ struct ray_provider {
 	bool has_other_tasks; /* some of its sites may be is_about_task */
 	/* Whether a provider field of a description can mean us ("pid123", "node*"); NULL: it must match name. */
 	bool (*handles)(const struct ray_catalogue *c, const char *pattern);
+	/* Whether a description without a provider (node*::http-server-request, a module's) can mean us; NULL: as handles says. */
+	bool (*handles_unnamed)(const struct ray_probe_spec *spec);
 	/* Adds all probes matching spec through ray_catalogue_add(). */
 	struct ray_error *(*match)(struct ray_catalogue *c, const struct ray_provider *p,
 				   const struct ray_probe_spec *spec, ray_probe_list *matches);
