@@ -33,8 +33,7 @@ export async function startTruth(node, program, options = {}) {
 	return target;
 }
 
-/** Starts a verb of noderay with --json on a target. seen() is what it has printed so far; stop() interrupts it and
- *  returns { code, records, stderr }. */
+/** Starts noderay. stop() interrupts it, unless it has ended, and returns { code, stdout, stderr }. */
 export function startVerb(args) {
 	const child = spawn(binary, args.map(String), { stdio: ['ignore', 'pipe', 'pipe'] });
 	const verb = { child, stdout: '', stderr: '' };
@@ -51,16 +50,17 @@ export function startVerb(args) {
 		clearTimeout(guard);
 		process.removeListener('exit', kill);
 		assert.equal(signal, null, `noderay ${args.join(' ')} was killed: ${verb.stderr}`);
-		return { code, records: jsonLines(verb.stdout), stderr: verb.stderr };
+		return { code, stdout: verb.stdout, stderr: verb.stderr };
 	};
 	return verb;
 }
 
 /** Runs a program with a verb that watches it from before it begins until after it is done. What it did before "go" is
- *  left out. options: args, flags, env of the program; pids: whom to watch instead of the program itself. */
-export async function watched(node, program, verb, { pids, ...options } = {}) {
+ *  left out. options: args, flags, env of the program; command(target): how noderay is called, if not with --json and the
+ *  pid; parse(stdout): what it printed, as records. */
+export async function watched(node, program, verb, { command, parse = jsonLines, ...options } = {}) {
 	const target = await startTruth(node, program, options);
-	const watcher = startVerb([...verb, '--json', ...(pids ? pids(target) : [target.pid])]);
+	const watcher = startVerb(command ? command(target) : [...verb, '--json', target.pid]);
 	try {
 		// Something that it sees shows that it is there; on a busy machine that may take a while.
 		await until(async () => {
@@ -71,13 +71,33 @@ export async function watched(node, program, verb, { pids, ...options } = {}) {
 		}, () => `noderay ${verb.join(' ')} says nothing: ${watcher.stderr}`);
 		assert.ok(!watcher.isGone(), `noderay ${verb.join(' ')} ended: ${watcher.stderr}`);
 		const said = await target.go();
-		const { code, records, stderr } = await watcher.stop();
+		const { code, stdout, stderr } = await watcher.stop();
 		assert.equal(code, 0, stderr);
-		return { truth: said.records, records: records.filter(({ time }) => time >= said.began - 0.001), stderr, target, ready: target.ready };
+		const since = parse(stdout).filter(({ time }) => time >= said.began - 0.001);
+		// When a record was made, in milliseconds of CLOCK_MONOTONIC, as the truth has it.
+		const at = ({ time }) => (time - said.began) * 1000 + said.began_ms;
+		return { truth: said.records, records: since, at, stderr, target, ready: target.ready };
 	} finally {
 		if (!watcher.isGone()) watcher.child.kill('SIGKILL');
 		await target.finish();
 	}
+}
+
+/** The same by a D program that prints a line for each record: `names`, separated by tabs; `time` is walltimestamp.
+ *  clauses: [[probes, { name: expression }, predicate]]. */
+export function traced(node, program, clauses, options = {}) {
+	const text = clauses.map(([probes, values, predicate = '1']) => {
+		const list = Object.entries({ time: ['%d', 'walltimestamp'], pid: ['%d', 'pid'], tid: ['%d', 'tid'], ...values });
+		const format = list.map(([name, [how]]) => `${name}=${how}`).join('\\t');
+		return `${probes} /${predicate}/ { printf("${format}\\n", ${list.map(([, [, value]]) => value).join(', ')}); }`;
+	}).join('\n');
+	const value = (text) => (/^-?\d{1,15}$/.test(text) ? Number(text) : text);
+	const parse = (stdout) => stdout.split('\n').filter((line) => line.includes('\t')).map((line) => {
+		const record = Object.fromEntries(line.split('\t').map((field) => [field.slice(0, field.indexOf('=')), value(field.slice(field.indexOf('=') + 1))]));
+		return { ...record, time: Number(line.match(/time=(\d+)/)[1]) / 1e9 };
+	});
+	const command = ({ pid }) => ['trace', '-q', '-x', 'strsize=1024', '-p', pid, '-n', text];
+	return watched(node, program, ['trace'], { command, parse, ...options });
 }
 
 const show = (record) => JSON.stringify(record);

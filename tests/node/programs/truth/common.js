@@ -57,10 +57,10 @@ exports.serve = ({ ready = {}, beacon, go, end = () => {} }) => {
 	const commands = {
 		beacon,
 		async go() {
-			const began = Date.now() / 1000;
+			const began = Date.now() / 1000, began_ms = exports.now();
 			await go();
 			for (const record of records) print(record);
-			print({ done: true, began, count: records.length });
+			print({ done: true, began, began_ms, count: records.length });
 		},
 		async end() {
 			await end();
