@@ -75,7 +75,10 @@ static struct ray_error *do_printf(struct call *k)
 	if (!k->statement->format)
 		return NULL;
 	name_addresses(k, k->statement->format);
-	ray_format_print(k->statement->format, k->values, k->count, &k->c->out);
+	if (k->c->t->settings.on_fact)
+		ray_fact_tell_record(k->c, k->record, k->statement->format, k->values, k->count);
+	else
+		ray_format_print(k->statement->format, k->values, k->count, &k->c->out);
 	return NULL;
 }
 

@@ -49,7 +49,8 @@ struct printer {
 	const struct ray_format *format; /* NULL: the default layout */
 	const struct ray_agg_row *row;
 	size_t columns;
-	int64_t *words; /* room for the largest */
+	int64_t *words; /* room for the largest, in each column */
+	size_t most_words;
 	struct ray_text text;
 };
 
@@ -117,10 +118,42 @@ static void print_formatted_row(struct printer *p)
 	}
 }
 
+/* As data. No memory: the row is missing, and that is told. */
+static void tell_row(struct printer *p)
+{
+	size_t keys = p->row->key->agg->plan->key.field_count;
+	struct ray_value *values = calloc(keys + p->columns, sizeof(*values));
+	const struct ray_histogram **bars = calloc(p->columns, sizeof(*bars));
+	struct ray_histogram *histograms = calloc(p->columns, sizeof(*histograms));
+	struct ray_fact_row row = { values, values + keys, bars, keys, p->columns };
+
+	for (size_t i = 0; values && i < keys; i++)
+		key_value(p->row->key, i, &values[i]);
+	for (size_t i = 0; values && bars && histograms && i < p->columns; i++) {
+		const struct ray_agg_group *g = p->row->at[i];
+		int64_t *words = p->words + i * p->most_words;
+
+		ray_agg_total(g->agg, g, words);
+		if (ray_agg_histogram(g->agg->plan, words, g->agg->normal, &histograms[i]))
+			bars[i] = &histograms[i];
+		else
+			value_of(g->agg, words, &p->text, &values[keys + i]);
+	}
+	if (values && bars && histograms)
+		ray_fact_tell_row(p->c, p->format, &row);
+	else
+		p->c->out.failed = 1;
+	free(values);
+	free(bars);
+	free(histograms);
+}
+
 static void print_row(struct printer *p, const struct ray_agg_row *row)
 {
 	p->row = row;
-	if (p->format)
+	if (p->format && p->c->t->settings.on_fact)
+		tell_row(p);
+	else if (p->format)
 		print_formatted_row(p);
 	else
 		print_default_row(p);
@@ -260,13 +293,16 @@ static struct ray_error *print_aggs(struct ray_consumer *c, struct ray_agg **agg
 	}
 	if (err)
 		return err;
-	p.words = malloc((words + 1) * sizeof(*p.words));
+	p.most_words = words + 1;
+	p.words = calloc(count, p.most_words * sizeof(*p.words));
 	if (!p.words)
 		err = &ray_enomem;
 	else if (count == 1)
 		err = print_one(&p, aggs[0]);
 	else
 		err = print_joined(&p, aggs, count);
+	if (!err && format && c->t->settings.on_fact)
+		ray_fact_tell_row(c, format, NULL);
 	free(p.words);
 	ray_text_deinit(&p.text);
 	return err;

@@ -134,22 +134,6 @@ static struct ray_error *damaged(struct ray_consumer *c, const struct ray_record
 	return NULL;
 }
 
-static struct ray_error *give_record(struct ray_consumer *c, const struct ray_record *r, const struct ray_probe *p,
-				     const struct ray_clause_plan *plan)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < plan->step_count; i++) {
-		const struct ray_step *s = &plan->steps[i];
-
-		if (!ray_values_read(c, n, s->fields, s->field_count, r, r->size))
-			return damaged(c, r);
-		n += s->field_count;
-	}
-	c->t->settings.on_record(c->t->settings.arg, p, plan->clause, c->values.at, n);
-	return NULL;
-}
-
 struct ray_error *ray_consume_data(struct ray_consumer *c, const struct ray_record *r)
 {
 	const struct ray_plan *plan = c->t->plan;
@@ -163,12 +147,13 @@ struct ray_error *ray_consume_data(struct ray_consumer *c, const struct ray_reco
 	if (r->size < clause->record_size)
 		return damaged(c, r);
 	c->round++;
-	if (c->t->settings.on_record)
-		return give_record(c, r, p, clause);
-	print_head(c, r, p);
+	c->printing = r;
+	if (!c->t->settings.on_fact)
+		print_head(c, r, p);
 	for (size_t i = 0; i < clause->step_count && !err; i++)
 		err = ray_step_do(c, r, p, &clause->steps[i]);
-	if (!c->t->options.quiet)
+	c->printing = NULL;
+	if (!c->t->options.quiet && !c->t->settings.on_fact)
 		ray_text_add(&c->out, "\n");
 	c->last_probe = r->probe;
 	c->last_clause = r->clause;
@@ -315,6 +300,7 @@ void ray_consumer_free(struct ray_consumer *c)
 	for (size_t i = 0; i < c->texts.n; i++)
 		ray_text_deinit(&c->texts.at[i]);
 	ray_vec_free(&c->texts);
+	ray_facts_free(c);
 	if (c->opened)
 		fclose(c->opened);
 	free(c);
@@ -334,10 +320,12 @@ struct ray_error *ray_consumer_drain(struct ray_consumer *c)
 
 struct ray_error *ray_consumer_finish(struct ray_consumer *c)
 {
-	struct ray_error *err;
+	struct ray_error *err = NULL;
 
-	ray_text_add(&c->out, "\n");
-	err = ray_aggs_dump(c);
+	if (!c->t->settings.on_fact) { /* what a view is to be told, its script prints */
+		ray_text_add(&c->out, "\n");
+		err = ray_aggs_dump(c);
+	}
 	ray_consumer_flush(c);
 	ray_consumer_tell_drops(c);
 	return err;

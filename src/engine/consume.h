@@ -11,6 +11,7 @@
  *   aggregate_words.c  what functions add up
  *   aggregate_sort.c   in which order
  *   aggregate_print.c  printa() and the dump at the end
+ *   facts.c            the same as named values, for a view
  *   speculate.c, drops.c */
 #ifndef RAY_ENGINE_CONSUME_H
 #define RAY_ENGINE_CONSUME_H
@@ -19,6 +20,7 @@
 
 #include "base/text.h"
 #include "engine/internal.h"
+#include "view/fact.h"
 
 /* ---- ring.c ---- */
 
@@ -152,6 +154,29 @@ RAY_MUST_USE struct ray_error *ray_agg_printa(struct ray_consumer *c, const stru
 /* What nobody printed. */
 RAY_MUST_USE struct ray_error *ray_aggs_dump(struct ray_consumer *c);
 
+/* ---- facts.c ---- */
+
+/* What a format calls its values. */
+struct ray_fact_shape {
+	const struct ray_format *format;
+	char *name;
+	char **fields; /* one per conversion that takes a value */
+	size_t field_count;
+};
+
+/* A printf() of a record, told to settings.on_fact. */
+void ray_fact_tell_record(struct ray_consumer *c, const struct ray_record *r, const struct ray_format *format,
+			  const struct ray_value *values, size_t count);
+/* A row of a printa(): keys in the order of the format's plain conversions, values in that of %@. A value that is a histogram's is none
+ * itself. row NULL: there are no more. */
+struct ray_fact_row {
+	const struct ray_value *keys, *values;
+	const struct ray_histogram *const *histograms; /* by value; NULL where value is a number */
+	size_t key_count, value_count;
+};
+void ray_fact_tell_row(struct ray_consumer *c, const struct ray_format *format, const struct ray_fact_row *row);
+void ray_facts_free(struct ray_consumer *c);
+
 /* ---- speculate.c ---- */
 
 struct ray_speculation {
@@ -196,6 +221,9 @@ struct ray_consumer {
 	struct ray_state reported; /* the counts that were told */
 	uint64_t reported_ns;	   /* when */
 	uint64_t reported_speculative_drops;
+	RAY_VEC(struct ray_fact_shape) shapes;
+	RAY_VEC(struct ray_fact_field) fact_fields;
+	const struct ray_record *printing; /* whose statement is being done; NULL: none's */
 };
 
 RAY_MUST_USE struct ray_error *ray_consume_data(struct ray_consumer *c, const struct ray_record *r);

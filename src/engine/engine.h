@@ -11,6 +11,7 @@
 
 #include "engine/options.h"
 #include "lang/lang.h"
+#include "view/fact.h"
 
 struct ray_trace;
 
@@ -20,9 +21,9 @@ struct ray_trace_settings {
 	FILE *notes;	      /* messages, drops, errors */
 	const char *progname; /* "dtrace": what messages begin with */
 	bool is_testing;      /* _DTRACE_TESTING: without CPU and ID columns */
-	/* Called for each record instead of printing it (verbs with a view of their own); NULL: print. */
-	void (*on_record)(void *arg, const struct ray_probe *probe, const struct ray_clause *clause,
-			  const struct ray_value *values, size_t count);
+	/* Called for each printf() and each row of a printa() instead of printing it (verbs have a view of their own); NULL:
+	 * print. The fact is valid during the call. */
+	void (*on_fact)(void *arg, const struct ray_fact *fact);
 	void *arg;
 };
 

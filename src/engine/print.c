@@ -171,6 +171,8 @@ void ray_field_value(const struct ray_field *f, const void *bytes, const char *n
 	if (name) {
 		ret->bytes = name;
 		ret->length = name_length;
+		if (f->kind == RAY_VALUE_STRING) /* with its NUL, as strings of records have it */
+			ret->size = (uint32_t)name_length + 1;
 		return;
 	}
 	if (type && type->kind == RAY_TYPE_FLOAT) {

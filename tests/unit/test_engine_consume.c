@@ -269,29 +269,35 @@ static void speculations_that_find_no_room_are_counted(void **state)
 		 "dtrace: [DTRACEDROP_SPEC] 3 speculative drops\n");
 }
 
-static void keep_record(void *arg, const struct ray_probe *probe, const struct ray_clause *clause,
-			const struct ray_value *values, size_t count)
+static void keep_fact(void *arg, const struct ray_fact *fact)
 {
-	ray_text_printf(arg, "%s %u:", probe->name, clause->index);
-	for (size_t i = 0; i < count; i++)
-		ray_text_printf(arg, " %lld", (long long)values[i].integer);
+	ray_text_printf(arg, "%s %u/%u at %llu:", fact->name, fact->pid, fact->tid, (unsigned long long)fact->time_ns);
+	for (size_t i = 0; i < fact->count; i++)
+		ray_text_printf(arg, " %s=%lld", fact->fields[i].name, (long long)fact->fields[i].value.integer);
+	ray_text_printf(arg, " %lld;", (long long)ray_fact_number(fact, "size"));
 }
 
-static void who_wants_records_gets_their_values(void **state)
+static void a_view_is_told_the_values_of_printf_by_name(void **state)
 {
 	struct fixture *f = *state;
 	ray_auto_text seen = { 0 };
 
-	add_step(f, RAY_FN_TRACE, NULL);
+	add_step(f, RAY_FN_PRINTF, "write fd=%d size=%d 100%% %d\n");
 	add_field(f, &int_type, RAY_VALUE_INTEGER, 8);
-	add_step(f, RAY_FN_PRINTF, "%d");
 	add_field(f, &long_type, RAY_VALUE_INTEGER, 8);
+	add_field(f, &long_type, RAY_VALUE_INTEGER, 8);
+	f->record.head.tgid = 10;
+	f->record.head.tid = 11;
+	f->record.head.time = 5;
+	f->state.wall_offset = 1000;
 	f->record.words[0] = (uint64_t)-7;
 	f->record.words[1] = 8;
-	f->trace.settings.on_record = keep_record;
+	f->record.words[2] = 9;
+	f->trace.settings.on_fact = keep_fact;
 	f->trace.settings.arg = &seen;
 	prints(f, "");
-	assert_string_equal(ray_text_get(&seen), "BEGIN 0: -7 8");
+	assert_string_equal(ray_text_get(&seen), "write 10/11 at 1005: fd=-7 size=8 =9 8;");
+	ray_facts_free(&f->consumer);
 }
 
 int main(void)
@@ -308,7 +314,7 @@ int main(void)
 		TEST(setopt_complains_in_the_references_words),
 		TEST(speculations_wait_for_commit),
 		TEST(speculations_that_find_no_room_are_counted),
-		TEST(who_wants_records_gets_their_values),
+		TEST(a_view_is_told_the_values_of_printf_by_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,38 @@
+/* fact.h - what a script tells its view: one printf(), or one row of a printa(), as named values.
+ * SPDX-License-Identifier: MIT
+ *
+ * The script's format names them: printf("http pid=%d url=%s\n", pid, this->url) is the fact "http" with the fields pid and
+ * url, and printa("call name=%s count=%@d time=%@d\n", @calls, @times) is a row "call" for each key. The same format is what
+ * `noderay trace -s` prints, so a script can be read, run and changed without its view. Pure: data, and ways to ask for it. */
+#ifndef RAY_VIEW_FACT_H
+#define RAY_VIEW_FACT_H
+
+#include "view/format.h"
+#include "view/histogram.h"
+
+struct ray_fact_field {
+	const char *name; /* "" if the format has none in front of it */
+	struct ray_value value;
+	const struct ray_histogram *histogram; /* of quantize() and its like, then value is none; NULL: value it is */
+};
+
+struct ray_fact {
+	const char *name;    /* the format's first word: "http" */
+	bool is_row;	     /* of a printa() */
+	bool is_end;	     /* no row, without fields: all rows of this printa() have been told */
+	uint64_t time_ns;    /* when the clause ran, since the epoch */
+	uint32_t pid, tid;   /* where it ran */
+	const struct ray_fact_field *fields;
+	size_t count;
+};
+
+bool ray_fact_is(const struct ray_fact *f, const char *name);
+const struct ray_fact_field *ray_fact_find(const struct ray_fact *f, const char *name); /* NULL: it has none */
+int64_t ray_fact_number(const struct ray_fact *f, const char *name);			/* 0 where there is none */
+/* A string, or a stack or symbol as named: lines that end with \n each. "" where there is none. */
+const char *ray_fact_text(const struct ray_fact *f, const char *name);
+/* Memory that was copied: *length_ret bytes. NULL where there is none. */
+const void *ray_fact_bytes(const struct ray_fact *f, const char *name, size_t *length_ret);
+const struct ray_histogram *ray_fact_histogram(const struct ray_fact *f, const char *name); /* NULL: it has none */
+
+#endif
