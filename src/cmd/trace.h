@@ -11,6 +11,7 @@
 struct ray_trace_given {
 	enum ray_text_kind kind;
 	const char *argument; /* the text, or the script's file name */
+	const char *text;     /* of a script that is no file: its name is the argument; NULL: read it */
 	char letter;
 	size_t first_clause, clause_count; /* of the program, after compiling */
 };
@@ -42,6 +43,9 @@ void ray_trace_notice(const struct ray_trace_call *t, const char *fmt, ...) RAY_
 
 /* trace_procs.c: -p and -c. */
 RAY_MUST_USE struct ray_error *ray_trace_procs_open(struct ray_trace_call *t);
+/* One that runs; one that is started, and held until ray_trace_procs_release(). words is NULL-ended. */
+RAY_MUST_USE struct ray_error *ray_trace_procs_add(struct ray_trace_call *t, pid_t pid);
+RAY_MUST_USE struct ray_error *ray_trace_procs_start(struct ray_trace_call *t, char *const *words);
 /* Lets them go. If the trace wants stacks, each stops once more when it has mapped its libraries, so that
  * the kernel side can be told of them, and when it exits. */
 RAY_MUST_USE struct ray_error *ray_trace_procs_release(struct ray_trace_call *t, struct ray_trace *trace);

@@ -164,7 +164,9 @@ static struct ray_error *compile_one(struct ray_trace_call *t, struct ray_trace_
 	g->first_clause = t->program->clauses.n;
 	if (g->kind == RAY_TEXT_SCRIPT) {
 		source.file = g->argument;
-		err = read_script(t, g->argument, &source.text, &source.length);
+		source.text = g->text;
+		source.length = g->text ? strlen(g->text) : 0;
+		err = g->text ? NULL : read_script(t, g->argument, &source.text, &source.length);
 		if (err)
 			return err;
 		t->arguments.at[0] = g->argument;

@@ -11,14 +11,14 @@
 
 enum { MAX_WORDS = 1000 };
 
-static struct ray_error *watch(struct ray_trace_call *t, pid_t pid, const char *what)
+struct ray_error *ray_trace_procs_add(struct ray_trace_call *t, pid_t pid)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
 	if (fd < 0 && errno == ESRCH) /* DTrace's words */
 		return ray_error_new(RAY_FAILED, "%s", strerror(errno));
 	if (fd < 0)
-		return ray_error_new(RAY_FAILED, "failed to grab pid %s: %s", what, strerror(errno));
+		return ray_error_new(RAY_FAILED, "failed to grab pid %d: %s", pid, strerror(errno));
 	if (!ray_vec_push(&t->pidfds, fd)) {
 		close(fd);
 		return &ray_enomem;
@@ -35,17 +35,31 @@ static struct ray_error *grab(struct ray_trace_call *t, const char *text)
 	pid = strtol(text, &end, 10);
 	if (errno || end == text || *end || pid <= 0 || pid > INT32_MAX)
 		return ray_error_new(RAY_FAILED, "invalid pid: %s", text);
-	return watch(t, (pid_t)pid, text);
+	return ray_trace_procs_add(t, (pid_t)pid);
+}
+
+struct ray_error *ray_trace_procs_start(struct ray_trace_call *t, char *const *words)
+{
+	ray_auto(ray_spawn, child) = NULL;
+	struct ray_error *err;
+
+	fflush(NULL); /* or the child would own what we have not written yet */
+	err = ray_spawn_create(words, &child);
+	if (!err)
+		err = ray_trace_procs_add(t, ray_spawn_pid(child));
+	if (err)
+		return err;
+	if (!ray_vec_push(&t->children, child))
+		return &ray_enomem;
+	child = NULL; /* the list's now */
+	return NULL;
 }
 
 /* Words are separated by white space, as DTrace has it: no quotes. */
 static struct ray_error *spawn(struct ray_trace_call *t, const char *command)
 {
 	ray_auto_memory char *copy = strdup(command);
-	ray_auto(ray_spawn, child) = NULL;
-	struct ray_error *err;
 	char *words[MAX_WORDS + 1], *rest = copy, *word;
-	char number[16];
 	size_t n = 0;
 
 	if (!copy)
@@ -56,18 +70,7 @@ static struct ray_error *spawn(struct ray_trace_call *t, const char *command)
 	if (!n)
 		words[n++] = copy;
 	words[n] = NULL;
-	fflush(NULL); /* or the child would own what we have not written yet */
-	err = ray_spawn_create(words, &child);
-	if (err)
-		return err;
-	snprintf(number, sizeof(number), "%d", ray_spawn_pid(child));
-	err = watch(t, ray_spawn_pid(child), number);
-	if (err)
-		return err;
-	if (!ray_vec_push(&t->children, child))
-		return &ray_enomem;
-	child = NULL; /* the list's now */
-	return NULL;
+	return ray_trace_procs_start(t, words);
 }
 
 struct ray_error *ray_trace_procs_open(struct ray_trace_call *t)

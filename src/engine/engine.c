@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "engine/follow.h"
+#include "engine/progeny.h"
 #include "engine/watch.h"
 
 enum { SWITCH_NAP_MS = 50 };
@@ -61,6 +62,8 @@ struct ray_error *ray_trace_create(struct ray_program *program, struct ray_catal
 		err = generate_clauses(t);
 	if (!err)
 		err = ray_entries_create(t);
+	if (!err)
+		err = ray_progeny_prepare(t);
 	if (err)
 		return err;
 	*ret = ray_take(t);
@@ -185,7 +188,11 @@ struct ray_error *ray_trace_start(struct ray_trace *t)
 	if (!err)
 		err = ray_follow_create(t, &t->follow);
 	if (!err)
+		err = ray_progeny_begin(t);
+	if (!err)
 		err = ray_entries_attach(t);
+	if (!err)
+		err = ray_progeny_complete(t);
 	if (err)
 		return err;
 	t->state->wall_offset = wall_offset();

@@ -5,6 +5,7 @@
  * the clauses that the point asks for. Between clauses it looks whether exit() was called. */
 #include <stddef.h>
 
+#include "engine/progeny.h"
 #include "engine/watch.h"
 #include "probe/syscall.h"
 
@@ -105,6 +106,18 @@ void ray_enter_activity(const struct ray_entry *e, struct ray_piece *p, uint32_t
 {
 	ray_piece_emit(p, RAY_LOAD(BPF_W, BPF_REG_1, RAY_STATE_REG, offsetof(struct ray_state, activity)));
 	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JNE, BPF_REG_1, activity_wanted(e->kind)), label);
+}
+
+/* Only in the processes that are followed. BEGIN, END and ticks are nobody's. */
+static void emit_progeny(const struct ray_trace *t, const struct ray_entry *e, struct ray_piece *p, uint32_t out)
+{
+	if (!ray_progeny_is_wanted(t) || e->kind == RAY_SITE_BEGIN || e->kind == RAY_SITE_END ||
+	    e->kind == RAY_SITE_TICK)
+		return;
+	ray_piece_emit(p, RAY_CALL_HELPER(BPF_FUNC_get_current_pid_tgid));
+	ray_piece_emit(p, RAY_ALU_IMM(BPF_RSH, BPF_REG_0, 32));
+	ray_piece_emit(p, RAY_STORE(BPF_W, BPF_REG_10, BPF_REG_0, RAY_STACK_KEY));
+	emit_lookup(p, RAY_LINK_TARGETS, out);
 }
 
 /* One process only, one CPU only. */
@@ -242,6 +255,7 @@ void ray_entry_emit(struct ray_trace *t, struct ray_entry *e)
 
 	p->name = kind_names[e->kind];
 	ray_piece_emit(p, RAY_MOV_REG(RAY_CTX_REG, BPF_REG_1));
+	emit_progeny(t, e, p, labels.out);
 	if (!e->is_watch || e->kind != RAY_SITE_RAW_TRACEPOINT)
 		emit_point(e, p, labels.out);
 	ray_piece_load_map_value(p, RAY_STATE_REG, RAY_LINK_STATE, 0);

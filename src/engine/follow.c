@@ -47,6 +47,8 @@ void ray_follow_free(struct ray_follow *f)
 
 static bool clause_may_grow(const struct ray_trace *t, const struct ray_clause *clause)
 {
+	if (ray_clause_is_off(clause))
+		return false;
 	for (size_t i = 0; i < clause->spec_count; i++)
 		if (ray_catalogue_may_grow(t->catalogue, &clause->specs[i]))
 			return true;
@@ -100,7 +102,7 @@ static bool wants_any_process(const struct ray_trace *t)
 	for (size_t i = 0; i < t->program->clauses.n; i++) {
 		const struct ray_clause *clause = t->program->clauses.at[i];
 
-		for (size_t k = 0; k < clause->spec_count; k++)
+		for (size_t k = 0; !ray_clause_is_off(clause) && k < clause->spec_count; k++)
 			if (ray_catalogue_may_grow(t->catalogue, &clause->specs[k]) &&
 			    strncmp(clause->specs[k].provider, "pid", 3) &&
 			    !ray_glob_is_plain(clause->specs[k].provider))

@@ -7,6 +7,7 @@
  *   maps.c       creates the maps                             -> maps
  *   link.c load.c  pieces + runtime -> one program each, loaded -> programs[i].fd
  *   attach*.c    hangs them in                                -> links
+ *   progeny.c    keeps to the targets and what they start     -> the map TARGETS
  *   run.c        BEGIN and END, activity, the loop
  *   consume.c, print*.c, aggregate*.c, speculate.c, drops.c   records -> text */
 #ifndef RAY_ENGINE_INTERNAL_H

@@ -27,6 +27,7 @@ enum {
 	NAMES_SPARE = 4096,	   /* probes that come after the start */
 	STRINGS_SPARE = 1 << 18,
 	POINTS_SPARE = 1024,
+	TARGETS_MAX = 1 << 16,
 };
 
 static struct ray_error *create(enum bpf_map_type type, const char *name, uint32_t key_size, uint32_t value_size,
@@ -324,6 +325,9 @@ struct ray_error *ray_maps_create(struct ray_trace *t)
 		err = create_ring(t);
 	if (!err && used[RAY_LINK_POINTS])
 		err = create_points(t);
+	if (!err && used[RAY_LINK_TARGETS])
+		err = create(BPF_MAP_TYPE_HASH, "targets", 4, 4, TARGETS_MAX, BPF_F_NO_PREALLOC,
+			     &t->maps[RAY_LINK_TARGETS]);
 	if (!err && used[RAY_LINK_PROBES])
 		err = ray_maps_create_names(t);
 	if (!err)

@@ -21,6 +21,13 @@ enum ray_evaltime {
 	RAY_EVALTIME_MAIN
 };
 
+/* Where probes fire when there is a -p or -c. */
+enum ray_follow_scope {
+	RAY_FOLLOW_ALL,	     /* everywhere, as DTrace has it */
+	RAY_FOLLOW_CHILDREN, /* in those processes, and in what they start */
+	RAY_FOLLOW_TARGETS   /* in those processes only */
+};
+
 struct ray_trace_options {
 	/* run time */
 	uint64_t aggsize, bufsize, dynvarsize, specsize, strsize, scratchsize;
@@ -29,6 +36,7 @@ struct ray_trace_options {
 	uint64_t statusrate_given;
 	int cpu; /* -1: all */
 	bool destructive, noresolve, exactentry, temporal;
+	enum ray_follow_scope follow;
 	uint64_t bpflogsize;
 	bool bpflog;
 	/* how things are printed: may be changed by setopt() while it runs */

@@ -58,23 +58,26 @@ static bool has_names(const struct ray_field *fields, size_t count)
 	return false;
 }
 
+static bool clause_wants_names(const struct ray_trace *t, const struct ray_clause_plan *c)
+{
+	for (size_t k = 0; k < c->step_count; k++)
+		if (has_names(c->steps[k].fields, c->steps[k].field_count))
+			return true;
+	for (size_t k = 0; k < c->clause->statement_count; k++) {
+		const struct ray_aggregation *a = c->clause->statements[k].aggregation;
+
+		if (a && has_names(t->plan->aggregations[a->id].key.fields, t->plan->aggregations[a->id].key.field_count))
+			return true;
+	}
+	return false;
+}
+
 /* Does the program show anything that only a process can name? Then targets are held at their exit. */
 static bool wants_names(const struct ray_trace *t)
 {
-	for (size_t i = 0; i < t->program->clauses.n; i++) {
-		const struct ray_clause_plan *c = &t->plan->clauses[i];
-
-		for (size_t k = 0; k < c->step_count; k++) {
-			if (has_names(c->steps[k].fields, c->steps[k].field_count))
-				return true;
-		}
-	}
-	for (size_t i = 0; i < t->program->aggregations.n; i++) {
-		const struct ray_agg_plan *a = &t->plan->aggregations[i];
-
-		if (has_names(a->key.fields, a->key.field_count))
+	for (size_t i = 0; i < t->program->clauses.n; i++)
+		if (!ray_clause_is_off(t->program->clauses.at[i]) && clause_wants_names(t, &t->plan->clauses[i]))
 			return true;
-	}
 	return false;
 }
 

@@ -15,6 +15,7 @@
 #include "kern/node_process.bpf.h"
 #include "kern/number.bpf.h"
 #include "kern/path.bpf.h"
+#include "kern/progeny.bpf.h"
 #include "kern/record.bpf.h"
 #include "kern/search.bpf.h"
 #include "kern/speculation.bpf.h"

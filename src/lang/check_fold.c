@@ -103,10 +103,20 @@ static struct ray_expr *constant(struct ray_check *c, const struct ray_expr *e, 
 	return ray_check_integer(c, value, type, &e->where);
 }
 
+/* The left side alone decides: the right one would not be asked. */
+static bool is_decided(const struct ray_expr *e)
+{
+	if (e->a->kind != RAY_EXPR_INTEGER)
+		return false;
+	return e->op == RAY_OP_LOGIC_AND ? !e->a->value : e->op == RAY_OP_LOGIC_OR && e->a->value;
+}
+
 static struct ray_expr *fold_binary(struct ray_check *c, struct ray_expr *e)
 {
 	uint64_t value;
 
+	if (is_decided(e))
+		return constant(c, e, e->op == RAY_OP_LOGIC_OR);
 	if (e->a->kind != RAY_EXPR_INTEGER || e->b->kind != RAY_EXPR_INTEGER || !ray_type_is_integer(e->type) ||
 	    !compute(e->op, ray_type_is_signed(e->a->type), e->a->value, e->b->value, &value))
 		return e;

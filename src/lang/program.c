@@ -136,3 +136,8 @@ struct ray_error *ray_program_parse(struct ray_program *program, const struct ra
 		return NULL;
 	return p.lex.error;
 }
+
+bool ray_clause_is_off(const struct ray_clause *clause)
+{
+	return clause->predicate && clause->predicate->kind == RAY_EXPR_INTEGER && !clause->predicate->value;
+}

@@ -270,6 +270,9 @@ struct ray_clause {
 	RAY_VEC(struct ray_probe *) probes;
 };
 
+/* Its predicate is the constant 0, as of what an inline constant switches off: it never runs, and costs nothing. */
+bool ray_clause_is_off(const struct ray_clause *clause);
+
 /* translator to < from parameter > { name = expr; ... }; */
 struct ray_translator_member {
 	const char *name;

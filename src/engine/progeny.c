@@ -1,0 +1,144 @@
+/* progeny.c - see progeny.h. SPDX-License-Identifier: MIT */
+#include "engine/progeny.h"
+
+#include <bpf/bpf.h>
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+
+#include "engine/enter.h"
+
+bool ray_progeny_is_wanted(const struct ray_trace *t)
+{
+	size_t count;
+
+	if (t->options.follow == RAY_FOLLOW_ALL || !t->catalogue)
+		return false;
+	ray_catalogue_pids(t->catalogue, &count);
+	return count > 0;
+}
+
+static bool follows_children(const struct ray_trace *t)
+{
+	return ray_progeny_is_wanted(t) && t->options.follow == RAY_FOLLOW_CHILDREN;
+}
+
+/* A raw tracepoint whose argument number `argument` is the task that it is about. */
+static struct ray_error *add_keeper(struct ray_trace *t, const char *name, int argument, const char *function)
+{
+	struct ray_entry *e = ray_arena_alloc(t->arena, sizeof(*e));
+
+	if (!e)
+		return &ray_enomem;
+	e->fd = -1;
+	e->kind = RAY_SITE_RAW_TRACEPOINT;
+	e->prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT;
+	e->group = "sched";
+	e->name = name;
+	e->code.name = name;
+	ray_piece_emit(&e->code, RAY_LOAD(BPF_DW, BPF_REG_1, BPF_REG_1, 8 * argument));
+	ray_piece_call_runtime(&e->code, function);
+	ray_piece_emit(&e->code, RAY_MOV_IMM(BPF_REG_0, 0));
+	ray_piece_emit(&e->code, RAY_EXIT_INSN);
+	return ray_piece_finish(&e->code) && ray_vec_push(&t->entries, e) ? NULL : &ray_enomem;
+}
+
+struct ray_error *ray_progeny_prepare(struct ray_trace *t)
+{
+	struct ray_error *err;
+
+	if (!ray_progeny_is_wanted(t))
+		return NULL;
+	err = follows_children(t) ? add_keeper(t, "sched_process_fork", 1, "ray_progeny_fork") : NULL;
+	if (!err)
+		err = add_keeper(t, "sched_process_free", 0, "ray_progeny_free");
+	return err;
+}
+
+static struct ray_error *add(struct ray_trace *t, uint32_t tgid)
+{
+	if (bpf_map_update_elem(t->maps[RAY_LINK_TARGETS], &tgid, &tgid, BPF_ANY))
+		return ray_error_errno(RAY_FAILED, errno, "cannot follow process %u", tgid);
+	return NULL;
+}
+
+struct ray_error *ray_progeny_begin(struct ray_trace *t)
+{
+	struct ray_error *err = NULL;
+	const pid_t *pids;
+	size_t count;
+
+	if (!ray_progeny_is_wanted(t))
+		return NULL;
+	pids = ray_catalogue_pids(t->catalogue, &count);
+	for (size_t i = 0; i < count && !err; i++)
+		err = add(t, (uint32_t)pids[i]);
+	return err;
+}
+
+/* ---- children that are there already ---- */
+
+struct kinship {
+	uint32_t pid, parent;
+};
+
+/* The parent follows the name, which may hold anything. 0: it is gone. */
+static uint32_t parent_of(const char *pid)
+{
+	char path[64], text[512];
+	const char *rest;
+	unsigned int parent;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%.16s/stat", pid);
+	ray_auto_file FILE *f = fopen(path, "re");
+	if (!f)
+		return 0;
+	n = fread(text, 1, sizeof(text) - 1, f);
+	text[n] = '\0';
+	rest = strrchr(text, ')');
+	return rest && sscanf(rest, ") %*c %u", &parent) == 1 ? parent : 0;
+}
+
+/* Adds what has a followed parent; whether there was any. */
+static struct ray_error *add_children(struct ray_trace *t, struct kinship *all, size_t count, bool *ret)
+{
+	struct ray_error *err = NULL;
+	uint32_t value;
+
+	*ret = false;
+	for (size_t i = 0; i < count && !err; i++) {
+		if (!all[i].parent || bpf_map_lookup_elem(t->maps[RAY_LINK_TARGETS], &all[i].parent, &value))
+			continue;
+		all[i].parent = 0;
+		*ret = true;
+		err = add(t, all[i].pid);
+	}
+	return err;
+}
+
+struct ray_error *ray_progeny_complete(struct ray_trace *t)
+{
+	RAY_VEC(struct kinship) all = { 0 };
+	struct ray_error *err = NULL;
+	bool goes_on = true;
+	struct dirent *entry;
+	DIR *proc;
+
+	if (!follows_children(t))
+		return NULL;
+	proc = opendir("/proc");
+	if (!proc)
+		return ray_error_errno(RAY_FAILED, errno, "cannot read /proc");
+	while (!err && (entry = readdir(proc)))
+		if (isdigit((unsigned char)entry->d_name[0]) &&
+		    !ray_vec_push(&all, (struct kinship){ (uint32_t)strtoul(entry->d_name, NULL, 10),
+							  parent_of(entry->d_name) }))
+			err = &ray_enomem;
+	closedir(proc);
+	while (!err && goes_on)
+		err = add_children(t, all.at, all.n, &goes_on);
+	ray_vec_free(&all);
+	return err;
+}

@@ -1,0 +1,19 @@
+/* progeny.h - -x follow=children: probes fire in the processes of -p and -c and in what they start, and nowhere else.
+ * SPDX-License-Identifier: MIT
+ *
+ * Every entry asks the map TARGETS first, before anything else is done for a firing. Two small programs keep it: one adds the child of
+ * a target when it is made, one takes away what has ended. Without -p or -c, probes fire everywhere. */
+#ifndef RAY_ENGINE_PROGENY_H
+#define RAY_ENGINE_PROGENY_H
+
+#include "engine/internal.h"
+
+bool ray_progeny_is_wanted(const struct ray_trace *t);
+/* Adds the two programs to t->entries. */
+RAY_MUST_USE struct ray_error *ray_progeny_prepare(struct ray_trace *t);
+/* Before anything is attached: the targets. */
+RAY_MUST_USE struct ray_error *ray_progeny_begin(struct ray_trace *t);
+/* When the two programs are at work: the children that targets have already. */
+RAY_MUST_USE struct ray_error *ray_progeny_complete(struct ray_trace *t);
+
+#endif
