@@ -12,7 +12,7 @@ CC      ?= cc
 CLANG   ?= clang
 PREFIX  ?= /usr/local
 CFLAGS  ?= -O2 -g
-STRICT  := -std=gnu17 -D_GNU_SOURCE -Isrc -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Werror
+STRICT  := -std=gnu17 -D_GNU_SOURCE -Isrc -I. -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Werror
 LIBS    := -Wl,--as-needed -lbpf -lZydis -ldw -lelf -ljansson -lzstd -llz4 -lz -llzma -liberty
 
 SOURCES := $(filter-out src/cmd/main.c,$(filter-out %.bpf.c,$(wildcard src/*/*.c)))
@@ -64,6 +64,13 @@ build/runtime.bpf.o: src/kern/runtime.bpf.c $(wildcard src/kern/*.h) Makefile
 	@$(if $(V),,echo '  BPF  $@')
 	$(Q)$(CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Werror -Isrc -idirafter /usr/include/$(shell uname -m)-linux-gnu -c -o $@ $<
 $(foreach dir,build build/asan build/fuzz,$(dir)/obj/src/kern/runtime.o): build/runtime.bpf.o
+
+# The programs of verbs, embedded as texts.
+SCRIPTS := $(sort $(wildcard scripts/*.d))
+build/scripts.list: $(SCRIPTS) Makefile
+	@mkdir -p $(@D)
+	$(Q)printf 'SCRIPT(%s)\n' $(notdir $(basename $(SCRIPTS))) > $@
+$(foreach dir,build build/asan build/fuzz,$(dir)/obj/src/cmd/scripts.o): build/scripts.list
 
 units: $(UNITS)
 build/asan/test_%: build/asan/obj/tests/unit/test_%.o build/asan/libnoderay.a

@@ -13,6 +13,7 @@
 	X(ps) \
 	X(stack) \
 	X(trace) \
+	X(syscalls) \
 	X(maps) \
 	X(files) \
 	X(args) \

@@ -74,18 +74,23 @@ static struct ray_error *do_printf(struct call *k)
 {
 	if (!k->statement->format)
 		return NULL;
+	if (k->c->t->settings.on_fact) {
+		ray_fact_add_printf(k->c, k->statement->format, k->values, k->count);
+		return NULL;
+	}
 	name_addresses(k, k->statement->format);
-	if (k->c->t->settings.on_fact)
-		ray_fact_tell_record(k->c, k->record, k->statement->format, k->values, k->count);
-	else
-		ray_format_print(k->statement->format, k->values, k->count, &k->c->out);
+	ray_format_print(k->statement->format, k->values, k->count, &k->c->out);
 	return NULL;
 }
 
 static struct ray_error *do_trace(struct call *k)
 {
-	for (size_t i = 0; i < k->count; i++)
-		ray_print_traced(k->c, &k->step->fields[i], &k->values[i]);
+	for (size_t i = 0; i < k->count; i++) {
+		if (k->c->t->settings.on_fact)
+			ray_fact_add_value(k->c, &k->values[i]);
+		else
+			ray_print_traced(k->c, &k->step->fields[i], &k->values[i]);
+	}
 	return NULL;
 }
 
@@ -96,8 +101,12 @@ static struct ray_error *do_tracemem(struct call *k)
 	/* A negative dynamic size means all. */
 	if (k->count > 1 && (int64_t)k->values[1].integer >= 0 && k->values[1].integer < size)
 		size = k->values[1].integer;
-	if (size)
+	if (k->c->t->settings.on_fact && k->count) {
+		k->values[0].size = (uint32_t)size;
+		ray_fact_add_value(k->c, &k->values[0]);
+	} else if (size) {
 		ray_print_raw(k->values[0].bytes, size, &k->c->out);
+	}
 	return NULL;
 }
 
@@ -306,12 +315,15 @@ struct ray_error *ray_step_do(struct ray_consumer *c, const struct ray_record *r
 
 	if (!action)
 		return NULL;
-	if (!ray_values_read(c, 0, step->fields, step->field_count, r, r->size)) {
+	/* A fact keeps what the statements before it have read. */
+	if (!ray_values_read(c, c->fact_values, step->fields, step->field_count, r, r->size)) {
 		ray_consumer_note(c, "a record of clause %u (%u bytes) is damaged: action %u was skipped", r->clause,
 				  r->size, step->action);
 		return NULL;
 	}
-	k.values = c->values.at;
+	k.values = c->values.at + c->fact_values;
 	k.count = step->field_count;
+	if (c->t->settings.on_fact)
+		c->fact_values += step->field_count;
 	return action(&k);
 }

@@ -148,12 +148,17 @@ struct ray_error *ray_consume_data(struct ray_consumer *c, const struct ray_reco
 		return damaged(c, r);
 	c->round++;
 	c->printing = r;
-	if (!c->t->settings.on_fact)
+	c->fact_values = 0;
+	if (c->t->settings.on_fact)
+		ray_fact_begin(c);
+	else
 		print_head(c, r, p);
 	for (size_t i = 0; i < clause->step_count && !err; i++)
 		err = ray_step_do(c, r, p, &clause->steps[i]);
 	c->printing = NULL;
-	if (!c->t->options.quiet && !c->t->settings.on_fact)
+	if (c->t->settings.on_fact)
+		ray_fact_end(c, r);
+	else if (!c->t->options.quiet)
 		ray_text_add(&c->out, "\n");
 	c->last_probe = r->probe;
 	c->last_clause = r->clause;

@@ -162,11 +162,15 @@ struct ray_fact_shape {
 	char *name;
 	char **fields; /* one per conversion that takes a value */
 	size_t field_count;
+	char *next; /* of what the next statement adds; "" if it has none */
 };
 
-/* A printf() of a record, told to settings.on_fact. */
-void ray_fact_tell_record(struct ray_consumer *c, const struct ray_record *r, const struct ray_format *format,
-			  const struct ray_value *values, size_t count);
+/* The statements of a record, one after the other, then told to settings.on_fact. */
+void ray_fact_begin(struct ray_consumer *c);
+void ray_fact_add_printf(struct ray_consumer *c, const struct ray_format *format, const struct ray_value *values,
+			 size_t count);
+void ray_fact_add_value(struct ray_consumer *c, const struct ray_value *value);
+void ray_fact_end(struct ray_consumer *c, const struct ray_record *r);
 /* A row of a printa(): keys in the order of the format's plain conversions, values in that of %@. A value that is a histogram's is none
  * itself. row NULL: there are no more. */
 struct ray_fact_row {
@@ -223,6 +227,8 @@ struct ray_consumer {
 	uint64_t reported_speculative_drops;
 	RAY_VEC(struct ray_fact_shape) shapes;
 	RAY_VEC(struct ray_fact_field) fact_fields;
+	const char *fact_name, *fact_next; /* of the record's fact; of what its next statement adds */
+	size_t fact_values;		   /* of c->values: those of statements before */
 	const struct ray_record *printing; /* whose statement is being done; NULL: none's */
 };
 

@@ -68,8 +68,8 @@ static struct ray_error *targets_collect(const struct ray_program *program, stru
 	if (!x->by_id)
 		return &ray_enomem;
 	for (size_t i = 0; i < program->clauses.n; i++)
-		for (size_t k = 0; !ray_clause_is_off(program->clauses.at[i]) &&
-				   k < program->clauses.at[i]->probes.n && !err; k++)
+		for (size_t k = 0;
+		     !ray_clause_is_off(program->clauses.at[i]) && k < program->clauses.at[i]->probes.n && !err; k++)
 			err = target_add(x, program->clauses.at[i]->probes.at[k], program->clauses.at[i]);
 	return err;
 }

@@ -8,7 +8,11 @@
 enum { RAY_CTX_REG = BPF_REG_6, RAY_SLOT_REG = BPF_REG_7, RAY_POINT_REG = BPF_REG_8, RAY_STATE_REG = BPF_REG_9 };
 
 /* Bytes of an entry's stack, below the frame pointer. */
-enum { RAY_STACK_KEY = -8, RAY_STACK_REGS = -32 /* orig_ax, ip, cs of a system call that returns */ };
+enum {
+	RAY_STACK_KEY = -8,
+	RAY_STACK_REGS = -32,	  /* orig_ax, ip, cs of a system call that returns */
+	RAY_STACK_CALL_ARGS = -96 /* in front of them, r10 to rdi: the registers that its arguments are in */
+};
 
 /* Offsets in the kernel's struct pt_regs of x86_64, which its own ABI fixes. */
 enum {
@@ -56,6 +60,8 @@ void ray_enter_clause(struct ray_trace *t, const struct ray_entry *e, struct ray
 void ray_enter_user_regs(struct ray_piece *p);
 /* enter_args.c: fills slot->args, and what the context alone tells. May jump to release: the site's conditions do not hold. */
 void ray_entry_emit_args(const struct ray_entry *e, struct ray_piece *p, const struct ray_entry_labels *labels);
+/* Of a system call that returns: whether a clause wants what it was called with, arg2 to arg7. */
+bool ray_entry_wants_call_args(const struct ray_entry *e);
 /* Arguments of a site that an entry must have: what the clauses use, and what the conditions compare. */
 uint32_t ray_entry_args_needed(const struct ray_entry *e);
 

@@ -45,7 +45,15 @@ uint32_t ray_entry_args_needed(const struct ray_entry *e)
 
 /* ---- system calls ---- */
 
-/* Where argument i comes from. Without rules: from the call's own argument i; arg0 and arg1 are both what it returns. */
+enum { CALL_ARGS = 6, FIRST_CALL_ARG = 2 /* of a return probe's */ };
+
+bool ray_entry_wants_call_args(const struct ray_entry *e)
+{
+	return e->kind == RAY_SITE_SYSCALL_EXIT && ray_entry_args_needed(e) & ((1U << CALL_ARGS) - 1) << FIRST_CALL_ARG;
+}
+
+/* Where argument i comes from. Without rules: from the call's own argument i. On return arg0 and arg1 are both what it returns, and
+ * then comes what it was called with, which the registers still hold. */
 static struct ray_fetch syscall_rule(const struct ray_entry *e, const struct ray_site *site, int i)
 {
 	if (site->fetch_count)
@@ -53,7 +61,11 @@ static struct ray_fetch syscall_rule(const struct ray_entry *e, const struct ray
 	if (e->kind == RAY_SITE_SYSCALL_ENTER)
 		return (struct ray_fetch){ .kind = RAY_FETCH_RAW,
 					   .value = i < RAY_RAW_NUMBER ? i : RAY_RAW_NUMBER + 1 };
-	return (struct ray_fetch){ .kind = i < 2 ? RAY_FETCH_RAW : RAY_FETCH_NONE };
+	if (i < FIRST_CALL_ARG)
+		return (struct ray_fetch){ .kind = RAY_FETCH_RAW };
+	if (i < FIRST_CALL_ARG + CALL_ARGS)
+		return (struct ray_fetch){ .kind = RAY_FETCH_RAW, .value = RAY_RAW_CALLED + i - FIRST_CALL_ARG };
+	return (struct ray_fetch){ .kind = RAY_FETCH_NONE };
 }
 
 /* R1 = a call's argument, or its number, or what it returns: `value` of RAY_FETCH_RAW. */
@@ -70,6 +82,9 @@ static void emit_syscall_word(const struct ray_entry *e, struct ray_piece *p, in
 		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_SLOT_REG, spill_at(0) + regs[value] - first));
 	else if (!is_enter && value == 0)
 		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_CTX_REG, 8));
+	else if (!is_enter && value >= RAY_RAW_CALLED && value < RAY_RAW_CALLED + CALL_ARGS)
+		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, BPF_REG_10,
+					   RAY_STACK_CALL_ARGS + regs[value - RAY_RAW_CALLED] - RAY_REGS_R10));
 	else
 		ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_1, 0));
 }

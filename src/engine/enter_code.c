@@ -57,15 +57,19 @@ void ray_enter_lookup(struct ray_piece *p, uint32_t map, uint32_t none)
 /* R1 = number of the system call; out if it is a 32-bit program's. On return the number is in the registers only. */
 static void emit_syscall_number(const struct ray_entry *e, struct ray_piece *p, uint32_t out)
 {
+	bool wants_args = ray_entry_wants_call_args(e);
+	int to = wants_args ? RAY_STACK_CALL_ARGS : RAY_STACK_REGS;
+	int from = wants_args ? RAY_REGS_R10 : RAY_REGS_ORIG_AX;
+
 	if (e->kind == RAY_SITE_SYSCALL_ENTER) {
 		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_CTX_REG, 8));
 		return;
 	}
 	ray_piece_emit(p, RAY_MOV_REG(BPF_REG_1, BPF_REG_10));
-	ray_piece_emit(p, RAY_ALU_IMM(BPF_ADD, BPF_REG_1, RAY_STACK_REGS));
-	ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_2, 24));
+	ray_piece_emit(p, RAY_ALU_IMM(BPF_ADD, BPF_REG_1, to));
+	ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_2, RAY_REGS_CS + 8 - from));
 	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_3, RAY_CTX_REG, 0));
-	ray_piece_emit(p, RAY_ALU_IMM(BPF_ADD, BPF_REG_3, RAY_REGS_ORIG_AX));
+	ray_piece_emit(p, RAY_ALU_IMM(BPF_ADD, BPF_REG_3, from));
 	ray_piece_emit(p, RAY_CALL_HELPER(BPF_FUNC_probe_read_kernel));
 	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JNE, BPF_REG_0, 0), out);
 	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_2, BPF_REG_10, RAY_STACK_REGS + 16));

@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: MIT
  *
  * Names come out of the format, once per format: its first word is the fact's, and what stands before a conversion's '=' is
- * the value's. Knows no view and no script. */
+ * the value's. All statements of a clause make one fact: a format that ends with "data=" names what tracemem() or jstack() adds
+ * after it. Knows no view and no script. */
 #include <ctype.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@ static bool is_name_byte(char b)
 	return isalnum((unsigned char)b) || b == '_';
 }
 
-/* "... url=" or "... url=\"" */
+/* "... url=" or "... url=\"": what stands before a conversion, or at the end of the format. */
 static char *field_name(const struct ray_conversion *v)
 {
 	const char *end = v->literal + v->literal_length, *start;
@@ -44,6 +45,7 @@ static void free_shape(struct ray_fact_shape *s)
 		free(s->fields[i]);
 	free(s->fields);
 	free(s->name);
+	free(s->next);
 }
 
 static bool takes_value(const struct ray_conversion *v)
@@ -64,7 +66,8 @@ static bool make_shape(const struct ray_format *format, struct ray_fact_shape *s
 		if (!s->fields[s->field_count - 1])
 			return false;
 	}
-	return true;
+	s->next = format->count ? field_name(&format->at[format->count - 1]) : strdup("");
+	return s->next != NULL;
 }
 
 /* NULL: no memory. Programs have few formats. */
@@ -91,10 +94,11 @@ static bool add_field(struct ray_consumer *c, const char *name, const struct ray
 	return ray_vec_push(&c->fact_fields, field);
 }
 
-static void tell(struct ray_consumer *c, const struct ray_record *r, struct ray_fact *fact)
+static void tell(struct ray_consumer *c, const struct ray_record *r, struct ray_fact *fact,
+		 const struct ray_fact_field *fields, size_t count)
 {
-	fact->fields = c->fact_fields.at;
-	fact->count = c->fact_fields.n;
+	fact->fields = fields;
+	fact->count = count;
 	if (r) {
 		fact->time_ns = r->time + c->t->state->wall_offset;
 		fact->pid = r->tgid;
@@ -103,38 +107,69 @@ static void tell(struct ray_consumer *c, const struct ray_record *r, struct ray_
 	c->t->settings.on_fact(c->t->settings.arg, fact);
 }
 
-void ray_fact_tell_record(struct ray_consumer *c, const struct ray_record *r, const struct ray_format *format,
-			  const struct ray_value *values, size_t count)
+static void lack_memory(struct ray_consumer *c)
+{
+	c->out.failed = 1; /* told when it is flushed */
+}
+
+/* ---- records ---- */
+
+void ray_fact_begin(struct ray_consumer *c)
+{
+	c->fact_fields.n = 0;
+	c->fact_name = c->fact_next = NULL;
+}
+
+void ray_fact_add_printf(struct ray_consumer *c, const struct ray_format *format, const struct ray_value *values,
+			 size_t count)
 {
 	const struct ray_fact_shape *shape = shape_of(c, format);
-	struct ray_fact fact = { .name = shape ? shape->name : "" };
 	size_t at = 0, field = 0;
-	bool is_whole = shape != NULL;
 
-	c->fact_fields.n = 0;
-	for (size_t i = 0; i < format->count && is_whole; i++) {
+	if (!shape) {
+		lack_memory(c);
+		return;
+	}
+	if (!c->fact_name)
+		c->fact_name = shape->name;
+	for (size_t i = 0; i < format->count; i++) {
 		const struct ray_conversion *v = &format->at[i];
 
 		if (!takes_value(v))
 			continue;
 		at += !!(v->flags & RAY_FORMAT_DYNAMIC_WIDTH) + !!(v->flags & RAY_FORMAT_DYNAMIC_PRECISION);
-		is_whole = add_field(c, shape->fields[field++], at < count ? &values[at] : NULL, NULL);
+		if (!add_field(c, shape->fields[field++], at < count ? &values[at] : NULL, NULL))
+			lack_memory(c);
 		at++;
 	}
-	if (is_whole)
-		tell(c, r, &fact);
-	else
-		c->out.failed = 1; /* told when it is flushed */
+	c->fact_next = shape->next;
 }
+
+void ray_fact_add_value(struct ray_consumer *c, const struct ray_value *value)
+{
+	if (c->fact_next && !add_field(c, c->fact_next, value, NULL))
+		lack_memory(c);
+	c->fact_next = NULL;
+}
+
+void ray_fact_end(struct ray_consumer *c, const struct ray_record *r)
+{
+	struct ray_fact fact = { .name = c->fact_name };
+
+	if (c->fact_name)
+		tell(c, r, &fact, c->fact_fields.at, c->fact_fields.n);
+}
+
+/* ---- rows ---- */
 
 void ray_fact_tell_row(struct ray_consumer *c, const struct ray_format *format, const struct ray_fact_row *row)
 {
 	const struct ray_fact_shape *shape = shape_of(c, format);
 	struct ray_fact fact = { .name = shape ? shape->name : "", .is_row = true, .is_end = !row };
-	size_t key = 0, value = 0, field = 0;
+	size_t key = 0, value = 0, field = 0,
+	       first = c->fact_fields.n; /* a printf() of the same clause may have some */
 	bool is_whole = shape != NULL;
 
-	c->fact_fields.n = 0;
 	for (size_t i = 0; row && i < format->count && is_whole; i++) {
 		const struct ray_conversion *v = &format->at[i];
 
@@ -144,15 +179,16 @@ void ray_fact_tell_row(struct ray_consumer *c, const struct ray_format *format, 
 			is_whole = add_field(c, shape->fields[field++], &row->values[value], row->histograms[value]);
 			value += value + 1 < row->value_count; /* the last one again and again, as printing does */
 		} else {
-			is_whole = add_field(c, shape->fields[field++],
-					     key < row->key_count ? &row->keys[key] : NULL, NULL);
+			is_whole = add_field(c, shape->fields[field++], key < row->key_count ? &row->keys[key] : NULL,
+					     NULL);
 			key++;
 		}
 	}
 	if (is_whole)
-		tell(c, c->printing, &fact);
+		tell(c, c->printing, &fact, c->fact_fields.at + first, c->fact_fields.n - first);
 	else
-		c->out.failed = 1;
+		lack_memory(c);
+	c->fact_fields.n = first;
 }
 
 void ray_facts_free(struct ray_consumer *c)

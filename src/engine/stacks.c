@@ -66,7 +66,8 @@ static bool clause_wants_names(const struct ray_trace *t, const struct ray_claus
 	for (size_t k = 0; k < c->clause->statement_count; k++) {
 		const struct ray_aggregation *a = c->clause->statements[k].aggregation;
 
-		if (a && has_names(t->plan->aggregations[a->id].key.fields, t->plan->aggregations[a->id].key.field_count))
+		if (a &&
+		    has_names(t->plan->aggregations[a->id].key.fields, t->plan->aggregations[a->id].key.field_count))
 			return true;
 	}
 	return false;

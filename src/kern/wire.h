@@ -105,7 +105,8 @@ enum ray_fetch_kind {
 	RAY_FETCH_EXIT, /* how a task ended (CLD_EXITED...), from its exit code: a RAW_FIELD */
 };
 
-enum { RAY_RAW_NUMBER = 6 }; /* RAY_FETCH_RAW of a system call: its number, behind its six arguments */
+/* RAY_FETCH_RAW of a system call: its number, behind its six arguments; what one that returns was called with. */
+enum { RAY_RAW_NUMBER = 6, RAY_RAW_CALLED = 8 };
 
 struct ray_fetch {
 	__u8 kind;

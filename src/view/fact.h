@@ -17,11 +17,11 @@ struct ray_fact_field {
 };
 
 struct ray_fact {
-	const char *name;    /* the format's first word: "http" */
-	bool is_row;	     /* of a printa() */
-	bool is_end;	     /* no row, without fields: all rows of this printa() have been told */
-	uint64_t time_ns;    /* when the clause ran, since the epoch */
-	uint32_t pid, tid;   /* where it ran */
+	const char *name;  /* the format's first word: "http" */
+	bool is_row;	   /* of a printa() */
+	bool is_end;	   /* no row, without fields: all rows of this printa() have been told */
+	uint64_t time_ns;  /* when the clause ran, since the epoch */
+	uint32_t pid, tid; /* where it ran */
 	const struct ray_fact_field *fields;
 	size_t count;
 };

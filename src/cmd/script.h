@@ -1,0 +1,78 @@
+/* script.h - verbs that are a script plus a view.
+ * SPDX-License-Identifier: MIT
+ *
+ * A verb of this kind (src/cmd/syscalls.c is one) has a D program in scripts/NAME.d, which is embedded in the binary, and a view that is
+ * told its facts (view/fact.h). The verb's file turns options into values of the script's `inline` constants and picks the view;
+ * everything else is done here: targets, compiling, the loop, -d, Ctrl-C, --show-script.
+ *
+ *   struct ray_script s = { .call = call, .name = "syscalls", .on_fact = tell, .arg = &view };
+ *   err = ray_script_set(&s, "slow", "%" PRIu64, ns);     the line `inline uint64_t slow = 0;` gets that value
+ *   if (!err) err = ray_script_run(&s);                   until it ends; then the verb prints what it has collected
+ *   ray_script_deinit(&s);
+ *
+ * Scripts say `#pragma D option follow=children`: probes fire in the targets and what they start, and name no process. */
+#ifndef RAY_CMD_SCRIPT_H
+#define RAY_CMD_SCRIPT_H
+
+#include "base/text.h"
+#include "base/vec.h"
+#include "cmd/cmd.h"
+#include "view/fact.h"
+
+/* Options of every such verb, in front of its own. */
+/* clang-format off */
+#define RAY_OPTIONS_SCRIPT                                                                        \
+	{ 'p', "pid", "PID", "trace this process; may be repeated, or be a list: 1,2" },          \
+	{ 0, "all", NULL, "trace every node of this machine" },                                   \
+	{ 0, "no-children", NULL, "leave out the processes that they start" },                    \
+	{ 'd', "duration", "TIME", "stop after TIME: 10 (seconds), 500ms, 2m" },                  \
+	RAY_OPTION_JSON,                                                                          \
+	{ 0, "show-script", NULL, "print the D program that would run, and exit" }
+/* clang-format on */
+#define RAY_SCRIPT_OPERANDS "[PID... | -- COMMAND...]"
+enum { RAY_SCRIPT_MAX_OPERANDS = 1000 };
+
+struct ray_trace_call;
+
+struct ray_script {
+	const struct ray_call *call;
+	const char *name;  /* scripts/NAME.d */
+	bool any_process;  /* targets need not be a node */
+	const char *doing; /* "counting system calls": for a person who waits at a terminal; NULL: output says it */
+	void (*on_fact)(void *arg, const struct ray_fact *fact);
+	/* Before the first fact, when targets are known and probes are on; may be NULL. */
+	void (*on_start)(void *arg, const pid_t *pids, size_t count);
+	/* After each round of facts, at least ten times a second: output is flushed then; may be NULL. */
+	void (*on_round)(void *arg);
+	void *arg;
+	/* Filled in by ray_script_run(). */
+	uint64_t duration_ns; /* from probes on to probes off */
+	/* Its own: */
+	struct ray_text text; /* of the program */
+	bool is_read;
+};
+
+/* Gives `inline TYPE NAME = ...;` of the script a value, as D text. */
+RAY_MUST_USE struct ray_error *ray_script_set(struct ray_script *s, const char *name, const char *fmt, ...)
+	RAY_PRINTF(3, 4);
+/* The same for `inline string NAME = "";`: any text, quoted as D wants it. */
+RAY_MUST_USE struct ray_error *ray_script_set_string(struct ray_script *s, const char *name, const char *value);
+/* Gives `#pragma D option NAME=...` another value: buffer sizes, strsize. */
+RAY_MUST_USE struct ray_error *ray_script_set_option(struct ray_script *s, const char *name, const char *fmt, ...)
+	RAY_PRINTF(3, 4);
+/* With --show-script prints the program, and that was all: *is_shown (may be NULL) tells. */
+RAY_MUST_USE struct ray_error *ray_script_run(struct ray_script *s, bool *is_shown);
+void ray_script_deinit(struct ray_script *s);
+
+/* An option's value as a span of time; unit_ns is what a plain number counts. fallback if it was not given. */
+RAY_MUST_USE struct ray_error *ray_call_duration(const struct ray_call *call, const char *option, uint64_t unit_ns,
+						 uint64_t fallback, uint64_t *ret);
+
+/* script_targets.c: the processes of -p, of the operands, or those that --all means; or the command that is started. */
+RAY_MUST_USE struct ray_error *ray_script_targets(const struct ray_script *s, struct ray_trace_call *t);
+
+/* scripts.c: the embedded programs. NULL: there is none of that name. */
+const char *ray_script_text(const char *name);
+const char *ray_script_name(size_t index); /* NULL past the last */
+
+#endif
