@@ -12,7 +12,7 @@ CC      ?= cc
 CLANG   ?= clang
 PREFIX  ?= /usr/local
 CFLAGS  ?= -O2 -g
-STRICT  := -std=gnu17 -D_GNU_SOURCE -Isrc -I. -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Werror
+STRICT  := -std=gnu17 -D_GNU_SOURCE -Isrc -Ibuild -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Werror
 LIBS    := -Wl,--as-needed -lbpf -lZydis -ldw -lelf -ljansson -lzstd -llz4 -lz -llzma -liberty
 
 SOURCES := $(filter-out src/cmd/main.c,$(filter-out %.bpf.c,$(wildcard src/*/*.c)))

@@ -11,14 +11,14 @@
 		".incbin \"scripts/" #name ".d\"\n" \
 		".byte 0\n"                         \
 		".popsection\n");
-#include "build/scripts.list"
+#include <scripts.list>
 #undef SCRIPT
 
 static const struct {
 	const char *name, *text;
 } scripts[] = {
 #define SCRIPT(name) { #name, ray_script_##name },
-#include "build/scripts.list"
+#include <scripts.list>
 #undef SCRIPT
 };
 

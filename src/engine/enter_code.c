@@ -121,7 +121,7 @@ static void emit_progeny(const struct ray_trace *t, const struct ray_entry *e, s
 	ray_piece_emit(p, RAY_CALL_HELPER(BPF_FUNC_get_current_pid_tgid));
 	ray_piece_emit(p, RAY_ALU_IMM(BPF_RSH, BPF_REG_0, 32));
 	ray_piece_emit(p, RAY_STORE(BPF_W, BPF_REG_10, BPF_REG_0, RAY_STACK_KEY));
-	emit_lookup(p, RAY_LINK_TARGETS, out);
+	ray_enter_lookup(p, RAY_LINK_TARGETS, out);
 }
 
 /* One process only, one CPU only. */
