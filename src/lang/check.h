@@ -31,7 +31,8 @@ struct ray_check {
 	const struct ray_check_binding *bindings;
 	size_t inlines_known; /* those before this one can be used: an inline cannot use itself */
 	int depth;
-	bool is_prelude; /* hidden functions may be called */
+	bool is_prelude;    /* hidden functions may be called */
+	bool has_providers; /* ray_check_load_providers() was here */
 };
 
 /* How the value of an expression is used. */
@@ -136,6 +137,7 @@ struct ray_expr *ray_check_translated_member(struct ray_check *c, struct ray_exp
 bool ray_check_translators(struct ray_check *c);
 /* prelude.c: parses D's own translator to that structure, if there is one and it is not there yet. */
 bool ray_check_load_prelude(struct ray_check *c, const struct ray_type *to);
+bool ray_check_load_providers(struct ray_check *c);
 /* prelude_cpu.c: curcpu->member. */
 struct ray_expr *ray_check_cpu_member(struct ray_check *c, struct ray_expr *cpu, const char *member,
 				      const struct ray_where *where);

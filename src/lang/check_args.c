@@ -72,6 +72,10 @@ struct ray_expr *ray_check_arg(struct ray_check *c, struct ray_expr *e)
 	if (!find_arg(c, index, &e->where, &arg))
 		return NULL;
 	type = ray_type_from_text(c->types, arg.type);
+	if (!type && ray_check_load_providers(c))
+		type = ray_type_from_text(c->types, arg.type);
+	if (c->error)
+		return NULL;
 	native = arg.native_type ? ray_type_from_text(c->types, arg.native_type) : type;
 	if (!type)
 		return ray_check_fail(c, &e->where, "D_ARGS_TYPE", "failed to resolve translated type for args[%lld]",

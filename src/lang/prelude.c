@@ -105,3 +105,23 @@ struct ray_expr *ray_check_file_member(struct ray_check *c, struct ray_expr *fd,
 	return ray_check_fail(c, where, "D_XLATE_NOCONV", "translator does not define conversion for member: %s",
 			      member);
 }
+
+/* The providers' own types and translators, parsed when an argument has a type that nothing else defines. False: no more types than before. */
+bool ray_check_load_providers(struct ray_check *c)
+{
+	struct ray_source source = { .kind = RAY_TEXT_SCRIPT,
+				     .file = NULL,
+				     .text = ray_catalogue_prelude(c->catalogue) };
+	size_t first = c->program->translators.n;
+
+	if (c->has_providers)
+		return false;
+	c->has_providers = true;
+	source.length = strlen(source.text);
+	c->error = ray_program_parse(c->program, &source, c->options, c->macros, c->diagnostic);
+	if (c->error)
+		return false;
+	for (size_t i = first; i < c->program->translators.n; i++)
+		c->program->translators.at[i]->is_prelude = true;
+	return ray_check_translators(c);
+}
