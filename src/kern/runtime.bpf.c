@@ -12,6 +12,7 @@
 #include "kern/memory.bpf.h"
 #include "kern/network.bpf.h"
 #include "kern/node.bpf.h"
+#include "kern/node_http2.bpf.h"
 #include "kern/node_process.bpf.h"
 #include "kern/number.bpf.h"
 #include "kern/path.bpf.h"

@@ -1,0 +1,371 @@
+/* node_http2.bpf.h - HTTP/2: what nghttp2 tells node's sessions, and what they tell it.
+ * SPDX-License-Identifier: MIT
+ *
+ * Heads are compressed against all that went before on the connection, so the bytes say nothing to one who comes later: the hooks are the callbacks
+ * that node gives to nghttp2 (a header, a frame that came, one that went, a stream that closed) and the functions by which it answers and asks. Their
+ * arguments are nghttp2's public structures, the same in all its versions. In clear or under TLS makes no difference here.
+ *
+ * A stream is one request. The events of HTTP/1 are told for it, and those of its own. Its socket is the one that was being read when the session got
+ * its first frame. When a connection is lost nghttp2 says nothing of the streams: the socket's close ends them, see ray_h2_lost(). */
+#ifndef RAY_KERN_NODE_HTTP2_BPF_H
+#define RAY_KERN_NODE_HTTP2_BPF_H
+
+#include "kern/node_http2_state.bpf.h"
+
+/* Words of the cursor: events to be told, a byte each, and how many bits of them. Not the first ones: those may be of the handler that asks ray_h2_lost(). */
+enum { RAY_H2_QUEUE = 6, RAY_H2_QUEUED = 7 };
+
+/* ---- events: all that one hit tells is found out at its first step, and told at this and the next ones ---- */
+
+static __always_inline void ray_h2_tell(struct ray_slot *s, __u64 event)
+{
+	s->cursor[RAY_H2_QUEUE] |= event << (s->cursor[RAY_H2_QUEUED] & 63);
+	s->cursor[RAY_H2_QUEUED] += 8;
+}
+
+static __always_inline __u64 ray_h2_told(struct ray_slot *s)
+{
+	__u64 event = s->cursor[RAY_H2_QUEUE] & 0xff;
+
+	s->cursor[RAY_H2_QUEUE] >>= 8;
+	if (event)
+		ray_h2_args(s, event);
+	return event;
+}
+
+static __always_inline void ray_h2_begin(struct ray_slot *s)
+{
+	s->cursor[RAY_H2_QUEUE] = s->cursor[RAY_H2_QUEUED] = 0;
+}
+
+/* By which side the event is told. */
+static __always_inline __u64 ray_h2_side(const struct ray_h2_state *stream, __u64 of_server, __u64 of_client)
+{
+	return stream->flags & RAY_H2_SERVER ? of_server : of_client;
+}
+
+static __always_inline void ray_h2_start(struct ray_slot *s, struct ray_h2_state *stream, struct ray_node_pending *p)
+{
+	if (stream->flags & RAY_H2_STARTED)
+		return;
+	stream->flags |= RAY_H2_STARTED;
+	p->first_byte = bpf_ktime_get_ns();
+	p->response.ttfb = p->first_byte - p->request.start;
+	ray_h2_tell(s, ray_h2_side(stream, RAY_EVENT_HTTP_SERVER_RESPONSE_START, RAY_EVENT_HTTP_CLIENT_RESPONSE_START));
+}
+
+static __always_inline void ray_h2_finish(struct ray_slot *s, struct ray_h2_state *stream, struct ray_node_pending *p)
+{
+	if (!(stream->flags & RAY_H2_STARTED) || stream->flags & RAY_H2_DONE)
+		return;
+	stream->flags |= RAY_H2_DONE;
+	p->response.latency = bpf_ktime_get_ns() - p->request.start;
+	ray_h2_tell(s, ray_h2_side(stream, RAY_EVENT_HTTP_SERVER_RESPONSE, RAY_EVENT_HTTP_CLIENT_RESPONSE));
+}
+
+/* A frame of the response, whichever way it goes. */
+static __always_inline void ray_h2_answer(struct ray_slot *s, const struct ray_h2_frame *f, struct ray_h2_state *stream,
+					  struct ray_node_pending *p)
+{
+	p->response.bytes += RAY_H2_HEAD + f->length;
+	if (f->type == RAY_H2_DATA)
+		p->response.body_bytes += ray_h2_body(f);
+	if (f->flags & RAY_H2_END_STREAM)
+		ray_h2_finish(s, stream, p);
+}
+
+/* ---- requests that come in, and answers to ours ---- */
+
+/* Http2Session::OnHeaderCallback(session, frame, name, value, flags, user data) */
+RAY_RUNTIME __u64 ray_on_h2_header(__u64 slot, __u64 step)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+	struct ray_h2_text name = {}, value = {};
+	struct ray_h2_state *stream;
+	struct ray_node_pending *p;
+	struct ray_h2_frame f;
+	struct ray_h2_key key;
+	__u32 field;
+
+	if (!s || step || bpf_probe_read_user(&name, sizeof(name), (void *)(s->hook_args[2] + RAY_H2_RCBUF_AT)))
+		return 0;
+	field = ray_h2_field(name.at, name.length);
+	if (!field || ray_h2_frame_read(&f, s->hook_args[1]) || f.type != RAY_H2_HEADERS ||
+	    bpf_probe_read_user(&value, sizeof(value), (void *)(s->hook_args[3] + RAY_H2_RCBUF_AT)))
+		return 0;
+	ray_h2_key_make(&key, s->hook_args[0], f.stream);
+	stream = ray_h2_find(&key);
+	if (!stream && ray_h2_is_request(s->hook_args[1]))
+		stream = ray_h2_open(s, &key, RAY_H2_SERVER, ray_h2_request_make(s));
+	/* Trailers change nothing; of an answer only its status counts. */
+	if (!stream || (stream->flags & RAY_H2_OPENED) != (field == RAY_H2_STATUS ? RAY_H2_OPENED : 0))
+		return 0;
+	p = ray_h2_pending(stream);
+	if (p)
+		ray_h2_field_set(p, field, value.at, value.length);
+	return 0;
+}
+
+static __always_inline void ray_h2_received(struct ray_slot *s, const struct ray_h2_frame *f,
+					    struct ray_h2_state *stream, struct ray_node_pending *p)
+{
+	struct ray_node_thread *thread;
+
+	if (!(stream->flags & RAY_H2_SERVER)) {
+		/* Those below 200 announce another. */
+		if (f->type == RAY_H2_HEADERS && p->response.status >= 200)
+			ray_h2_start(s, stream, p);
+		ray_h2_answer(s, f, stream, p);
+		return;
+	}
+	if (f->type == RAY_H2_DATA) {
+		p->response.request_body_bytes += ray_h2_body(f);
+	} else if (!(stream->flags & RAY_H2_OPENED)) {
+		stream->flags |= RAY_H2_OPENED;
+		stream->opened = p->request.start = bpf_ktime_get_ns();
+		thread = ray_node_thread_known();
+		if (thread)
+			thread->request = stream->request;
+		ray_h2_tell(s, RAY_EVENT_HTTP2_STREAM_OPEN);
+		ray_h2_tell(s, RAY_EVENT_HTTP_SERVER_REQUEST);
+	}
+}
+
+/* Http2Session::OnFrameReceive(session, frame, user data): of HEADERS when the last header of it has been told. */
+RAY_RUNTIME __u64 ray_on_h2_receive(__u64 slot, __u64 step)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+	struct ray_h2_state *stream;
+	struct ray_node_pending *p;
+	struct ray_h2_frame f;
+	struct ray_h2_key key;
+
+	if (!s)
+		return 0;
+	if (step)
+		return ray_h2_told(s);
+	ray_h2_begin(s);
+	if (ray_h2_frame_read(&f, s->hook_args[1]))
+		return 0;
+	ray_h2_key_make(&key, s->hook_args[0], f.stream);
+	ray_h2_session(&key, 1);
+	if (f.type > RAY_H2_HEADERS)
+		return 0;
+	stream = ray_h2_find(&key);
+	p = stream ? ray_h2_pending(stream) : (void *)0;
+	if (!stream || !p)
+		return 0;
+	ray_h2_received(s, &f, stream, p);
+	if (s->cursor[RAY_H2_QUEUE])
+		ray_h2_fill(s, &key, stream, p);
+	return ray_h2_told(s);
+}
+
+/* ---- what goes out ---- */
+
+/* Http2Session::OnFrameSent(session, frame, user data) */
+RAY_RUNTIME __u64 ray_on_h2_sent(__u64 slot, __u64 step)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+	struct ray_h2_state *stream;
+	struct ray_node_pending *p;
+	struct ray_h2_frame f;
+	struct ray_h2_key key;
+
+	if (!s)
+		return 0;
+	if (step)
+		return ray_h2_told(s);
+	ray_h2_begin(s);
+	if (ray_h2_frame_read(&f, s->hook_args[1]) || f.type > RAY_H2_HEADERS)
+		return 0;
+	ray_h2_key_make(&key, s->hook_args[0], f.stream);
+	stream = ray_h2_find(&key);
+	p = stream ? ray_h2_pending(stream) : (void *)0;
+	if (!stream || !p)
+		return 0;
+	if (stream->flags & RAY_H2_SERVER)
+		ray_h2_answer(s, &f, stream, p);
+	else if (f.type == RAY_H2_DATA)
+		p->response.request_body_bytes += ray_h2_body(&f);
+	if (s->cursor[RAY_H2_QUEUE])
+		ray_h2_fill(s, &key, stream, p);
+	return ray_h2_told(s);
+}
+
+/* nghttp2_submit_response(session, stream, pairs, count, data): called by the JavaScript that answers. Answers below 200 go another way. */
+RAY_RUNTIME __u64 ray_on_h2_respond(__u64 slot, __u64 step)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+	struct ray_h2_state *stream;
+	struct ray_node_pending *p;
+	struct ray_h2_key key;
+
+	if (!s)
+		return 0;
+	if (step)
+		return ray_h2_told(s);
+	ray_h2_begin(s);
+	ray_h2_key_make(&key, s->hook_args[0], s->hook_args[1]);
+	stream = ray_h2_find(&key);
+	p = stream ? ray_h2_pending(stream) : (void *)0;
+	if (!stream || !p || !(stream->flags & RAY_H2_OPENED))
+		return 0;
+	ray_h2_pairs_read(p, s->hook_args[2], s->hook_args[3], 1);
+	ray_h2_start(s, stream, p);
+	ray_h2_fill(s, &key, stream, p);
+	return ray_h2_told(s);
+}
+
+/* nghttp2_submit_request(session, priority, pairs, count, data, user data): what is asked is known here, and the stream when it returns. */
+RAY_RUNTIME __u64 ray_on_h2_request(__u64 slot, __u64 step)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+	struct ray_node_thread *thread;
+	struct ray_node_pending *p;
+	__u64 id;
+
+	if (!s || step)
+		return 0;
+	thread = ray_node_thread(s);
+	if (!thread)
+		return 0;
+	id = ray_h2_request_make(s);
+	p = bpf_map_lookup_elem(RAY_MAP(NODE_REQUESTS), &id);
+	thread->h2_session = s->hook_args[0];
+	thread->h2_request = p ? id : 0;
+	if (p)
+		ray_h2_pairs_read(p, s->hook_args[2], s->hook_args[3], 0);
+	return 0;
+}
+
+RAY_RUNTIME __u64 ray_on_h2_request_return(__u64 slot, __u64 step)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+	struct ray_h2_state *stream;
+	struct ray_node_thread *thread;
+	struct ray_node_pending *p;
+	struct ray_h2_key key;
+	__u64 id;
+
+	if (!s)
+		return 0;
+	if (step)
+		return ray_h2_told(s);
+	ray_h2_begin(s);
+	thread = ray_node_thread_known();
+	if (!thread || !thread->h2_request)
+		return 0;
+	id = thread->h2_request;
+	thread->h2_request = 0;
+	ray_h2_key_make(&key, thread->h2_session, s->hook_args[RAY_HOOK_RESULT]);
+	stream = (__s32)key.stream > 0 ? ray_h2_open(s, &key, RAY_H2_OPENED, id) : (void *)0;
+	p = bpf_map_lookup_elem(RAY_MAP(NODE_REQUESTS), &id);
+	if (!stream || !p) {
+		bpf_map_delete_elem(RAY_MAP(NODE_REQUESTS), &id);
+		return 0;
+	}
+	stream->opened = p->request.start;
+	ray_h2_tell(s, RAY_EVENT_HTTP2_STREAM_OPEN);
+	ray_h2_tell(s, RAY_EVENT_HTTP_CLIENT_REQUEST);
+	ray_h2_fill(s, &key, stream, p);
+	return ray_h2_told(s);
+}
+
+/* ---- ends ---- */
+
+/* Tells what the end of a stream means, and forgets it. */
+static __attribute__((noinline)) int ray_h2_end(struct ray_slot *s, const struct ray_h2_key *key, __u32 code)
+{
+	struct ray_h2_state *stream = ray_h2_find(key);
+	struct ray_node_pending *p;
+	struct ray_node_area *area;
+
+	if (!stream)
+		return 0;
+	p = ray_h2_pending(stream);
+	if (p && stream->flags & RAY_H2_OPENED) {
+		if (!(stream->flags & RAY_H2_DONE)) {
+			p->response.aborted = 1;
+			p->response.latency = bpf_ktime_get_ns() - p->request.start;
+			ray_h2_tell(s, ray_h2_side(stream, RAY_EVENT_HTTP_SERVER_ABORT, RAY_EVENT_HTTP_CLIENT_ABORT));
+		}
+		ray_h2_tell(s, RAY_EVENT_HTTP2_STREAM_CLOSE);
+		ray_h2_fill(s, key, stream, p);
+		area = ray_node_area(s);
+		area->http2.code = code;
+		area->http2.duration = bpf_ktime_get_ns() - stream->opened;
+	}
+	ray_h2_forget(key, stream);
+	return 0;
+}
+
+/* Http2Session::OnStreamClose(session, stream, code, user data) */
+RAY_RUNTIME __u64 ray_on_h2_close(__u64 slot, __u64 step)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+	struct ray_h2_key key;
+
+	if (!s)
+		return 0;
+	if (!step) {
+		ray_h2_begin(s);
+		ray_h2_key_make(&key, s->hook_args[0], s->hook_args[1]);
+		ray_h2_end(s, &key, s->hook_args[2]);
+	}
+	return ray_h2_told(s);
+}
+
+struct ray_h2_lost_loop {
+	struct ray_slot *s;
+	__u64 session;
+};
+
+/* One stream less, until one has something to tell. */
+static long ray_h2_lost_step(__u64 i, struct ray_h2_lost_loop *c)
+{
+	struct ray_h2_state *found;
+	struct ray_h2_key key;
+
+	(void)i;
+	ray_h2_key_make(&key, c->session, 0);
+	found = ray_h2_find(&key);
+	if (!found)
+		return 1;
+	key.stream = found->older;
+	if (!key.stream) {
+		bpf_map_delete_elem(RAY_MAP(NODE_H2), &key);
+		return 1;
+	}
+	found->older = 0; /* should the stream be gone, so is the rest of the list */
+	ray_h2_end(c->s, &key, RAY_H2_CANCEL);
+	return c->s->cursor[RAY_H2_QUEUE] != 0;
+}
+
+/* The session's connection is gone: streams end one by one, the newest first. Called until it returns 0, after ray_h2_begin(). */
+RAY_RUNTIME __u64 ray_h2_lost(__u64 slot, __u64 session)
+{
+	struct ray_h2_lost_loop c = { .s = ray_slot_get(slot), .session = session };
+
+	if (!c.s)
+		return 0;
+	if (!c.s->cursor[RAY_H2_QUEUE]) {
+		ray_h2_begin(c.s);
+		bpf_loop(1 << 20, ray_h2_lost_step, &c, 0);
+	}
+	return ray_h2_told(c.s);
+}
+
+/* nghttp2_session_del(session): long after its socket, as a rule. Its address may be another's from now on. */
+RAY_RUNTIME __u64 ray_on_h2_delete(__u64 slot, __u64 step)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+
+	if (!s)
+		return 0;
+	if (!step)
+		ray_h2_begin(s);
+	return ray_h2_lost(slot, s->hook_args[0]);
+}
+
+#endif
