@@ -68,8 +68,9 @@ enum {
 	RAY_HOOK_RESULT = 6,
 	RAY_HOOK_NUMBER = 7,
 	RAY_CURSOR_WORDS = 8,
-	RAY_NODE_NAME = 32, /* bytes of a short name: of an operation, a phase, a reason */
+	RAY_NODE_NAME = 32, /* bytes of a short name: of an operation, a phase */
 	RAY_NODE_REASONS = 40,
+	RAY_NODE_REASON = 48,	/* bytes of the name of one */
 	RAY_NODE_ADDRESS = 112, /* text of an address; a path of AF_UNIX fits */
 	RAY_NODE_METHOD = 24,
 	RAY_NODE_URL = 1024,
@@ -117,7 +118,7 @@ struct ray_node_response {
 
 struct ray_node_gc {
 	char type[RAY_NODE_NAME];
-	char reason[RAY_NODE_NAME];
+	char reason[RAY_NODE_REASON];
 	__u64 before, after; /* bytes in use; 0: unknown */
 	__u64 duration;	     /* ns */
 	__u32 reason_number, flags;
@@ -235,7 +236,7 @@ struct ray_watched {
 	struct ray_node_offsets at;
 	__u64 heap_used[4]; /* how to find the bytes in use from a Heap *: the symbol table of the V8 version says */
 	struct ray_node_point points[RAY_NODE_EVENT_COUNT];
-	char reasons[RAY_NODE_REASONS][RAY_NODE_NAME]; /* of collections, by number */
+	char reasons[RAY_NODE_REASONS][RAY_NODE_REASON]; /* of collections, by number */
 };
 
 /* Element of `node_threads`, by tid. What a thread is in the middle of. Each part belongs to one file of handlers. */

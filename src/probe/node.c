@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "probe/node_events.h"
+#include "probe/node_facts.h"
 #include "probe/node_symbols.h"
 #include "probe/watch.h"
 
@@ -206,6 +207,7 @@ static struct ray_error *watch_get(struct ray_catalogue *c, const struct ray_nod
 		watch->pid = about->pid;
 		watch->inode = about->module->inode;
 		watch->node.version = about->major * 1000 + about->minor;
+		ray_node_facts(about, &watch->node);
 		*ret = watch;
 	}
 	/* It may have mapped more libraries since. */

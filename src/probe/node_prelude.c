@@ -14,7 +14,7 @@ const char ray_node_prelude[] =
 	"uint32_t is_tls, is_server; char remote_address[112]; char local_address[112]; };\n"
 	"struct node_native_response { uint32_t status, aborted; uint64_t id, bytes, body_bytes, request_body_bytes, ttfb, latency, "
 	"stream; };\n"
-	"struct node_native_gc { char type[32]; char reason[32]; uint64_t before, after, duration; uint32_t reason_number, flags; "
+	"struct node_native_gc { char type[32]; char reason[48]; uint64_t before, after, duration; uint32_t reason_number, flags; "
 	"uint64_t request; };\n"
 	"struct node_native_loop { uint64_t loop, iteration, busy, idle, duration, request; char phase[32]; };\n"
 	"struct node_native_callback { uint64_t handle; char kind[32]; int32_t fd; uint32_t pad; uint64_t duration, request; };\n"
