@@ -115,7 +115,8 @@ void ray_enter_activity(const struct ray_entry *e, struct ray_piece *p, uint32_t
 /* Only in the processes that are followed. BEGIN, END and ticks are nobody's. */
 static void emit_progeny(const struct ray_trace *t, const struct ray_entry *e, struct ray_piece *p, uint32_t out)
 {
-	if (!ray_progeny_is_wanted(t) || e->kind == RAY_SITE_BEGIN || e->kind == RAY_SITE_END ||
+	/* Hooks ask whether the process is watched: that has been asked then. */
+	if (!ray_progeny_is_wanted(t) || e->is_watch || e->kind == RAY_SITE_BEGIN || e->kind == RAY_SITE_END ||
 	    e->kind == RAY_SITE_TICK)
 		return;
 	ray_piece_emit(p, RAY_CALL_HELPER(BPF_FUNC_get_current_pid_tgid));

@@ -9,6 +9,8 @@
 
 #include "engine/enter.h"
 
+enum { GENERATIONS = 1000 };
+
 bool ray_progeny_is_wanted(const struct ray_trace *t)
 {
 	size_t count;
@@ -116,6 +118,36 @@ static struct ray_error *add_children(struct ray_trace *t, struct kinship *all, 
 		err = add(t, all[i].pid);
 	}
 	return err;
+}
+
+/* Before there is a map: up through the parents. */
+static bool is_descendant(const struct ray_trace *t, uint32_t pid)
+{
+	size_t count;
+	const pid_t *pids = ray_catalogue_pids(t->catalogue, &count);
+	char text[16];
+
+	for (int depth = 0; pid && depth < GENERATIONS; depth++) {
+		for (size_t i = 0; i < count; i++)
+			if ((uint32_t)pids[i] == pid)
+				return true;
+		if (!follows_children(t))
+			return false;
+		snprintf(text, sizeof(text), "%u", pid);
+		pid = parent_of(text);
+	}
+	return false;
+}
+
+bool ray_progeny_includes(const struct ray_trace *t, pid_t pid)
+{
+	uint32_t tgid = (uint32_t)pid, value;
+
+	if (!ray_progeny_is_wanted(t))
+		return true;
+	if (t->maps[RAY_LINK_TARGETS] >= 0 && !bpf_map_lookup_elem(t->maps[RAY_LINK_TARGETS], &tgid, &value))
+		return true;
+	return is_descendant(t, tgid);
 }
 
 struct ray_error *ray_progeny_complete(struct ray_trace *t)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/attach.h"
+#include "engine/progeny.h"
 #include "probe/syscall.h"
 
 enum { MOST_CLAUSES = 128 };
@@ -226,6 +227,8 @@ struct ray_error *ray_watches_place(struct ray_trace *t)
 	if (err || !t->watched)
 		return err;
 	for (size_t i = 0; i < t->watched_probes.n && !err; i++) {
+		if (!ray_progeny_includes(t, t->watched_probes.at[i].watch->pid))
+			continue;
 		point_set(t, &t->watched_probes.at[i]);
 		err = watch_take(t, t->watched_probes.at[i].watch);
 	}
@@ -296,8 +299,11 @@ struct ray_error *ray_watch_add_late(struct ray_trace *t, struct ray_probe *prob
 {
 	struct ray_watch *watch = site->watch.watch;
 	struct ray_watched_probe w;
-	struct ray_error *err = remember(t, probe, site, clauses, count, &w);
+	struct ray_error *err;
 
+	if (!ray_progeny_includes(t, watch->pid))
+		return NULL;
+	err = remember(t, probe, site, clauses, count, &w);
 	if (!err)
 		err = watch_take(t, watch);
 	if (err)
