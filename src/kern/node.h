@@ -248,8 +248,8 @@ struct ray_node_thread {
 	/* node_tls.bpf.h: what SSL_read() and SSL_write() were called with. out: where the _ex forms put the number of bytes. */
 	__u64 read_ssl, read_buffer, read_out;
 	__u64 write_ssl, write_buffer, write_out;
-	/* node_http2.bpf.h: the request that is being submitted */
-	__u64 h2_session, h2_request;
+	/* node_http2.bpf.h: the session that is being given a request */
+	__u64 h2_session;
 	/* node_loop.bpf.h */
 	__u64 loop, loop_iteration, loop_start, loop_idle, loop_poll_start;
 	__u64 phase_start;
@@ -332,12 +332,13 @@ enum ray_h2_flag {
 
 /* Element of `node_h2`. */
 struct ray_h2_state {
-	__u64 request; /* id, in node_requests */
-	__u64 opened;  /* ns */
 	/* Open streams of a session, as they came; 0 ends it. Of the session: the newest of them. */
 	__u32 newer, older;
 	__u32 flags; /* enum ray_h2_flag */
 	__s32 fd;    /* of a session: its socket; -1: not known */
+	/* Of a stream only. */
+	struct ray_node_response response;
+	struct ray_node_request request;
 };
 
 #endif

@@ -44,37 +44,45 @@ static __always_inline __u64 ray_h2_side(const struct ray_h2_state *stream, __u6
 	return stream->flags & RAY_H2_SERVER ? of_server : of_client;
 }
 
-static __always_inline void ray_h2_start(struct ray_slot *s, struct ray_h2_state *stream, struct ray_node_pending *p)
+static __always_inline void ray_h2_start(struct ray_slot *s, struct ray_h2_state *stream)
 {
 	if (stream->flags & RAY_H2_STARTED)
 		return;
 	stream->flags |= RAY_H2_STARTED;
-	p->first_byte = bpf_ktime_get_ns();
-	p->response.ttfb = p->first_byte - p->request.start;
+	stream->response.ttfb = bpf_ktime_get_ns() - stream->request.start;
 	ray_h2_tell(s, ray_h2_side(stream, RAY_EVENT_HTTP_SERVER_RESPONSE_START, RAY_EVENT_HTTP_CLIENT_RESPONSE_START));
 }
 
-static __always_inline void ray_h2_finish(struct ray_slot *s, struct ray_h2_state *stream, struct ray_node_pending *p)
+static __always_inline void ray_h2_finish(struct ray_slot *s, struct ray_h2_state *stream)
 {
 	if (!(stream->flags & RAY_H2_STARTED) || stream->flags & RAY_H2_DONE)
 		return;
 	stream->flags |= RAY_H2_DONE;
-	p->response.latency = bpf_ktime_get_ns() - p->request.start;
+	stream->response.latency = bpf_ktime_get_ns() - stream->request.start;
 	ray_h2_tell(s, ray_h2_side(stream, RAY_EVENT_HTTP_SERVER_RESPONSE, RAY_EVENT_HTTP_CLIENT_RESPONSE));
 }
 
 /* A frame of the response, whichever way it goes. */
-static __always_inline void ray_h2_answer(struct ray_slot *s, const struct ray_h2_frame *f, struct ray_h2_state *stream,
-					  struct ray_node_pending *p)
+static __always_inline void ray_h2_answer(struct ray_slot *s, const struct ray_h2_frame *f, struct ray_h2_state *stream)
 {
-	p->response.bytes += RAY_H2_HEAD + f->length;
+	stream->response.bytes += RAY_H2_HEAD + f->length;
 	if (f->type == RAY_H2_DATA)
-		p->response.body_bytes += ray_h2_body(f);
+		stream->response.body_bytes += ray_h2_body(f);
 	if (f->flags & RAY_H2_END_STREAM)
-		ray_h2_finish(s, stream, p);
+		ray_h2_finish(s, stream);
 }
 
 /* ---- requests that come in, and answers to ours ---- */
+
+static __always_inline struct ray_h2_state *ray_h2_accept(struct ray_slot *s, const struct ray_h2_key *key)
+{
+	struct ray_h2_state *stream = ray_h2_make(s, key, RAY_H2_SERVER);
+
+	if (stream && ray_h2_link(s, key, stream))
+		return stream;
+	bpf_map_delete_elem(RAY_MAP(NODE_H2), key);
+	return (void *)0;
+}
 
 /* Http2Session::OnHeaderCallback(session, frame, name, value, flags, user data) */
 RAY_RUNTIME __u64 ray_on_h2_header(__u64 slot, __u64 step)
@@ -82,7 +90,6 @@ RAY_RUNTIME __u64 ray_on_h2_header(__u64 slot, __u64 step)
 	struct ray_slot *s = ray_slot_get(slot);
 	struct ray_h2_text name = {}, value = {};
 	struct ray_h2_state *stream;
-	struct ray_node_pending *p;
 	struct ray_h2_frame f;
 	struct ray_h2_key key;
 	__u32 field;
@@ -96,36 +103,34 @@ RAY_RUNTIME __u64 ray_on_h2_header(__u64 slot, __u64 step)
 	ray_h2_key_make(&key, s->hook_args[0], f.stream);
 	stream = ray_h2_find(&key);
 	if (!stream && ray_h2_is_request(s->hook_args[1]))
-		stream = ray_h2_open(s, &key, RAY_H2_SERVER, ray_h2_request_make(s));
+		stream = ray_h2_accept(s, &key);
 	/* Trailers change nothing; of an answer only its status counts. */
 	if (!stream || (stream->flags & RAY_H2_OPENED) != (field == RAY_H2_STATUS ? RAY_H2_OPENED : 0))
 		return 0;
-	p = ray_h2_pending(stream);
-	if (p)
-		ray_h2_field_set(p, field, value.at, value.length);
+	ray_h2_field_set(stream, field, value.at, value.length);
 	return 0;
 }
 
 static __always_inline void ray_h2_received(struct ray_slot *s, const struct ray_h2_frame *f,
-					    struct ray_h2_state *stream, struct ray_node_pending *p)
+					    struct ray_h2_state *stream)
 {
 	struct ray_node_thread *thread;
 
 	if (!(stream->flags & RAY_H2_SERVER)) {
 		/* Those below 200 announce another. */
-		if (f->type == RAY_H2_HEADERS && p->response.status >= 200)
-			ray_h2_start(s, stream, p);
-		ray_h2_answer(s, f, stream, p);
+		if (f->type == RAY_H2_HEADERS && stream->response.status >= 200)
+			ray_h2_start(s, stream);
+		ray_h2_answer(s, f, stream);
 		return;
 	}
 	if (f->type == RAY_H2_DATA) {
-		p->response.request_body_bytes += ray_h2_body(f);
+		stream->response.request_body_bytes += ray_h2_body(f);
 	} else if (!(stream->flags & RAY_H2_OPENED)) {
 		stream->flags |= RAY_H2_OPENED;
-		stream->opened = p->request.start = bpf_ktime_get_ns();
+		stream->request.start = bpf_ktime_get_ns();
 		thread = ray_node_thread_known();
 		if (thread)
-			thread->request = stream->request;
+			thread->request = stream->request.id;
 		ray_h2_tell(s, RAY_EVENT_HTTP2_STREAM_OPEN);
 		ray_h2_tell(s, RAY_EVENT_HTTP_SERVER_REQUEST);
 	}
@@ -136,7 +141,6 @@ RAY_RUNTIME __u64 ray_on_h2_receive(__u64 slot, __u64 step)
 {
 	struct ray_slot *s = ray_slot_get(slot);
 	struct ray_h2_state *stream;
-	struct ray_node_pending *p;
 	struct ray_h2_frame f;
 	struct ray_h2_key key;
 
@@ -148,16 +152,13 @@ RAY_RUNTIME __u64 ray_on_h2_receive(__u64 slot, __u64 step)
 	if (ray_h2_frame_read(&f, s->hook_args[1]))
 		return 0;
 	ray_h2_key_make(&key, s->hook_args[0], f.stream);
-	ray_h2_session(&key, 1);
-	if (f.type > RAY_H2_HEADERS)
+	ray_h2_session(s, &key, 1);
+	stream = f.type <= RAY_H2_HEADERS ? ray_h2_find(&key) : (void *)0;
+	if (!stream)
 		return 0;
-	stream = ray_h2_find(&key);
-	p = stream ? ray_h2_pending(stream) : (void *)0;
-	if (!stream || !p)
-		return 0;
-	ray_h2_received(s, &f, stream, p);
+	ray_h2_received(s, &f, stream);
 	if (s->cursor[RAY_H2_QUEUE])
-		ray_h2_fill(s, &key, stream, p);
+		ray_h2_fill(s, &key, stream);
 	return ray_h2_told(s);
 }
 
@@ -168,7 +169,6 @@ RAY_RUNTIME __u64 ray_on_h2_sent(__u64 slot, __u64 step)
 {
 	struct ray_slot *s = ray_slot_get(slot);
 	struct ray_h2_state *stream;
-	struct ray_node_pending *p;
 	struct ray_h2_frame f;
 	struct ray_h2_key key;
 
@@ -181,15 +181,14 @@ RAY_RUNTIME __u64 ray_on_h2_sent(__u64 slot, __u64 step)
 		return 0;
 	ray_h2_key_make(&key, s->hook_args[0], f.stream);
 	stream = ray_h2_find(&key);
-	p = stream ? ray_h2_pending(stream) : (void *)0;
-	if (!stream || !p)
+	if (!stream)
 		return 0;
 	if (stream->flags & RAY_H2_SERVER)
-		ray_h2_answer(s, &f, stream, p);
+		ray_h2_answer(s, &f, stream);
 	else if (f.type == RAY_H2_DATA)
-		p->response.request_body_bytes += ray_h2_body(&f);
+		stream->response.request_body_bytes += ray_h2_body(&f);
 	if (s->cursor[RAY_H2_QUEUE])
-		ray_h2_fill(s, &key, stream, p);
+		ray_h2_fill(s, &key, stream);
 	return ray_h2_told(s);
 }
 
@@ -198,7 +197,6 @@ RAY_RUNTIME __u64 ray_on_h2_respond(__u64 slot, __u64 step)
 {
 	struct ray_slot *s = ray_slot_get(slot);
 	struct ray_h2_state *stream;
-	struct ray_node_pending *p;
 	struct ray_h2_key key;
 
 	if (!s)
@@ -208,12 +206,11 @@ RAY_RUNTIME __u64 ray_on_h2_respond(__u64 slot, __u64 step)
 	ray_h2_begin(s);
 	ray_h2_key_make(&key, s->hook_args[0], s->hook_args[1]);
 	stream = ray_h2_find(&key);
-	p = stream ? ray_h2_pending(stream) : (void *)0;
-	if (!stream || !p || !(stream->flags & RAY_H2_OPENED))
+	if (!stream || !(stream->flags & RAY_H2_OPENED))
 		return 0;
-	ray_h2_pairs_read(p, s->hook_args[2], s->hook_args[3], 1);
-	ray_h2_start(s, stream, p);
-	ray_h2_fill(s, &key, stream, p);
+	ray_h2_pairs_read(stream, s->hook_args[2], s->hook_args[3], 1);
+	ray_h2_start(s, stream);
+	ray_h2_fill(s, &key, stream);
 	return ray_h2_told(s);
 }
 
@@ -222,31 +219,47 @@ RAY_RUNTIME __u64 ray_on_h2_request(__u64 slot, __u64 step)
 {
 	struct ray_slot *s = ray_slot_get(slot);
 	struct ray_node_thread *thread;
-	struct ray_node_pending *p;
-	__u64 id;
+	struct ray_h2_state *stream;
+	struct ray_h2_key key;
 
 	if (!s || step)
 		return 0;
 	thread = ray_node_thread(s);
 	if (!thread)
 		return 0;
-	id = ray_h2_request_make(s);
-	p = bpf_map_lookup_elem(RAY_MAP(NODE_REQUESTS), &id);
 	thread->h2_session = s->hook_args[0];
-	thread->h2_request = p ? id : 0;
-	if (p)
-		ray_h2_pairs_read(p, s->hook_args[2], s->hook_args[3], 0);
+	ray_h2_key_make(&key, s->hook_args[0], RAY_H2_NEW);
+	stream = ray_h2_make(s, &key, RAY_H2_OPENED);
+	if (stream)
+		ray_h2_pairs_read(stream, s->hook_args[2], s->hook_args[3], 0);
 	return 0;
+}
+
+/* The stream gets the number that the function returned. */
+static __always_inline struct ray_h2_state *ray_h2_submitted(struct ray_slot *s, struct ray_h2_key *key, __s32 number)
+{
+	struct ray_h2_key fresh = *key;
+	struct ray_h2_state *stream;
+
+	fresh.stream = RAY_H2_NEW;
+	stream = ray_h2_find(&fresh);
+	if (!stream)
+		return stream;
+	if (number <= 0 || bpf_map_update_elem(RAY_MAP(NODE_H2), key, stream, BPF_ANY)) {
+		bpf_map_delete_elem(RAY_MAP(NODE_H2), &fresh);
+		return (void *)0;
+	}
+	bpf_map_delete_elem(RAY_MAP(NODE_H2), &fresh);
+	stream = ray_h2_find(key);
+	return stream && ray_h2_link(s, key, stream) ? stream : (void *)0;
 }
 
 RAY_RUNTIME __u64 ray_on_h2_request_return(__u64 slot, __u64 step)
 {
 	struct ray_slot *s = ray_slot_get(slot);
-	struct ray_h2_state *stream;
 	struct ray_node_thread *thread;
-	struct ray_node_pending *p;
+	struct ray_h2_state *stream;
 	struct ray_h2_key key;
-	__u64 id;
 
 	if (!s)
 		return 0;
@@ -254,21 +267,16 @@ RAY_RUNTIME __u64 ray_on_h2_request_return(__u64 slot, __u64 step)
 		return ray_h2_told(s);
 	ray_h2_begin(s);
 	thread = ray_node_thread_known();
-	if (!thread || !thread->h2_request)
+	if (!thread || !thread->h2_session)
 		return 0;
-	id = thread->h2_request;
-	thread->h2_request = 0;
 	ray_h2_key_make(&key, thread->h2_session, s->hook_args[RAY_HOOK_RESULT]);
-	stream = (__s32)key.stream > 0 ? ray_h2_open(s, &key, RAY_H2_OPENED, id) : (void *)0;
-	p = bpf_map_lookup_elem(RAY_MAP(NODE_REQUESTS), &id);
-	if (!stream || !p) {
-		bpf_map_delete_elem(RAY_MAP(NODE_REQUESTS), &id);
+	thread->h2_session = 0;
+	stream = ray_h2_submitted(s, &key, s->hook_args[RAY_HOOK_RESULT]);
+	if (!stream)
 		return 0;
-	}
-	stream->opened = p->request.start;
 	ray_h2_tell(s, RAY_EVENT_HTTP2_STREAM_OPEN);
 	ray_h2_tell(s, RAY_EVENT_HTTP_CLIENT_REQUEST);
-	ray_h2_fill(s, &key, stream, p);
+	ray_h2_fill(s, &key, stream);
 	return ray_h2_told(s);
 }
 
@@ -278,23 +286,18 @@ RAY_RUNTIME __u64 ray_on_h2_request_return(__u64 slot, __u64 step)
 static __attribute__((noinline)) int ray_h2_end(struct ray_slot *s, const struct ray_h2_key *key, __u32 code)
 {
 	struct ray_h2_state *stream = ray_h2_find(key);
-	struct ray_node_pending *p;
-	struct ray_node_area *area;
 
 	if (!stream)
 		return 0;
-	p = ray_h2_pending(stream);
-	if (p && stream->flags & RAY_H2_OPENED) {
+	if (stream->flags & RAY_H2_OPENED) {
 		if (!(stream->flags & RAY_H2_DONE)) {
-			p->response.aborted = 1;
-			p->response.latency = bpf_ktime_get_ns() - p->request.start;
+			stream->response.aborted = 1;
+			stream->response.latency = bpf_ktime_get_ns() - stream->request.start;
 			ray_h2_tell(s, ray_h2_side(stream, RAY_EVENT_HTTP_SERVER_ABORT, RAY_EVENT_HTTP_CLIENT_ABORT));
 		}
 		ray_h2_tell(s, RAY_EVENT_HTTP2_STREAM_CLOSE);
-		ray_h2_fill(s, key, stream, p);
-		area = ray_node_area(s);
-		area->http2.code = code;
-		area->http2.duration = bpf_ktime_get_ns() - stream->opened;
+		ray_h2_fill(s, key, stream);
+		ray_node_area(s)->http2.code = code;
 	}
 	ray_h2_forget(key, stream);
 	return 0;

@@ -16,7 +16,9 @@ enum {
 	RAY_H2_RCBUF_AT = 16,	 /* in nghttp2_rcbuf: where its bytes are, and how many */
 	RAY_H2_PAIR = 40,	 /* bytes of an nghttp2_nv */
 	RAY_H2_PAIRS = 256,	 /* that are looked at */
-	RAY_H2_CANCEL = 8,	 /* the code that node itself gives to streams whose connection is lost */
+	RAY_H2_NEW =
+		0x7fffffff, /* passes for the number of a stream that has none yet; a session cannot have so many */
+	RAY_H2_CANCEL = 8,  /* the code that node itself gives to streams whose connection is lost */
 };
 
 /* The beginning of an nghttp2_frame; in DATA and HEADERS the length of the padding is next. */
@@ -116,7 +118,7 @@ static __always_inline __u32 ray_h2_status(__u64 from, __u64 length)
 }
 
 /* Not inlined: the loop over pairs would be too much for the verifier otherwise. */
-static __attribute__((noinline)) int ray_h2_field_set(struct ray_node_pending *p, __u32 field, __u64 from, __u64 length)
+static __attribute__((noinline)) int ray_h2_field_set(struct ray_h2_state *p, __u32 field, __u64 from, __u64 length)
 {
 	if (field == RAY_H2_METHOD) {
 		ray_h2_copy(p->request.method, RAY_NODE_METHOD, from, length);
@@ -136,7 +138,7 @@ static __attribute__((noinline)) int ray_h2_field_set(struct ray_node_pending *p
 }
 
 struct ray_h2_pairs_loop {
-	struct ray_node_pending *p;
+	struct ray_h2_state *p;
 	__u64 at;
 	__u64 is_answer; /* only its status counts */
 };
@@ -155,7 +157,7 @@ static long ray_h2_pair_step(__u64 i, struct ray_h2_pairs_loop *c)
 	return c->is_answer != 0;
 }
 
-static __always_inline void ray_h2_pairs_read(struct ray_node_pending *p, __u64 at, __u64 count, __u64 is_answer)
+static __always_inline void ray_h2_pairs_read(struct ray_h2_state *p, __u64 at, __u64 count, __u64 is_answer)
 {
 	struct ray_h2_pairs_loop c = { .p = p, .at = at, .is_answer = is_answer };
 
@@ -185,18 +187,21 @@ static __always_inline struct ray_node_conn *ray_h2_conn(__s32 fd)
 
 /* The session of a key, made when it is not there. When something has come for it (is_sure) its socket is the one that is being read. A client that
  * has heard nothing yet most likely runs in the callback of its connect; what comes for it settles the matter. */
-static __attribute__((noinline)) struct ray_h2_state *ray_h2_session(const struct ray_h2_key *key, int is_sure)
+static __attribute__((noinline)) struct ray_h2_state *ray_h2_session(struct ray_slot *s, const struct ray_h2_key *key,
+								     int is_sure)
 {
 	struct ray_h2_key of_session = { .tgid = key->tgid, .session = key->session };
 	struct ray_h2_state *session = ray_h2_find(&of_session);
-	struct ray_h2_state fresh = { .fd = -1 };
+	struct ray_h2_state *fresh = (void *)ray_node_area(s);
 	struct ray_node_thread *thread;
 	struct ray_node_conn *conn;
 
 	if (session && (session->flags & RAY_H2_SURE || !is_sure))
 		return session;
 	if (!session) {
-		bpf_map_update_elem(RAY_MAP(NODE_H2), &of_session, &fresh, BPF_NOEXIST);
+		ray_clear((char *)fresh, sizeof(*fresh));
+		fresh->fd = -1;
+		bpf_map_update_elem(RAY_MAP(NODE_H2), &of_session, fresh, BPF_NOEXIST);
 		session = ray_h2_find(&of_session);
 	}
 	thread = ray_node_thread_known();
@@ -213,55 +218,43 @@ static __attribute__((noinline)) struct ray_h2_state *ray_h2_session(const struc
 
 /* ---- streams ---- */
 
-static __always_inline struct ray_node_pending *ray_h2_pending(const struct ray_h2_state *stream)
+/* A stream that begins now, and of which nothing else is known. */
+static __always_inline struct ray_h2_state *ray_h2_make(struct ray_slot *s, const struct ray_h2_key *key, __u32 flags)
 {
-	__u64 id = stream->request;
-
-	return bpf_map_lookup_elem(RAY_MAP(NODE_REQUESTS), &id);
-}
-
-/* A request of which nothing is known but that it begins now: its id. */
-static __always_inline __u64 ray_h2_request_make(struct ray_slot *s)
-{
-	struct ray_node_pending *fresh = (void *)ray_node_area(s);
-	__u64 id = ray_node_id();
+	struct ray_h2_state *fresh = (void *)ray_node_area(s);
 
 	ray_clear((char *)fresh, sizeof(*fresh));
-	fresh->request.id = fresh->response.id = id;
+	fresh->flags = flags;
+	fresh->request.id = fresh->response.id = ray_node_id();
 	fresh->request.start = bpf_ktime_get_ns();
 	fresh->request.version = 20;
-	if (bpf_map_update_elem(RAY_MAP(NODE_REQUESTS), &id, fresh, BPF_ANY))
-		ray_node_dropped();
-	return id;
-}
-
-/* A new stream, the newest of its session. */
-static __attribute__((noinline)) struct ray_h2_state *ray_h2_open(struct ray_slot *s, const struct ray_h2_key *key,
-								  __u32 flags, __u64 request)
-{
-	struct ray_h2_state *session = ray_h2_session(key, flags & RAY_H2_SERVER);
-	struct ray_h2_state fresh = { .request = request, .flags = flags, .fd = -1 }, *found;
-	struct ray_h2_key next = *key;
-
-	(void)s;
-	if (!session)
-		return (void *)0;
-	next.stream = fresh.older = session->older;
-	if (bpf_map_update_elem(RAY_MAP(NODE_H2), key, &fresh, BPF_NOEXIST)) {
+	if (bpf_map_update_elem(RAY_MAP(NODE_H2), key, fresh, BPF_ANY)) {
 		ray_node_dropped();
 		return (void *)0;
 	}
+	return ray_h2_find(key);
+}
+
+/* It becomes the newest of its session; 0: it has none. */
+static __always_inline int ray_h2_link(struct ray_slot *s, const struct ray_h2_key *key, struct ray_h2_state *stream)
+{
+	struct ray_h2_state *session = ray_h2_session(s, key, stream->flags & RAY_H2_SERVER), *found;
+	struct ray_h2_key next = *key;
+
+	if (!session)
+		return 0;
+	next.stream = session->older;
+	stream->older = next.stream;
 	session->older = key->stream;
 	found = next.stream ? ray_h2_find(&next) : (void *)0;
 	if (found)
 		found->newer = key->stream;
-	return ray_h2_find(key);
+	return 1;
 }
 
 static __always_inline void ray_h2_forget(const struct ray_h2_key *key, const struct ray_h2_state *stream)
 {
 	struct ray_h2_key next = *key;
-	__u64 id = stream->request;
 	struct ray_h2_state *found;
 
 	next.stream = stream->newer; /* 0: the session itself */
@@ -273,21 +266,20 @@ static __always_inline void ray_h2_forget(const struct ray_h2_key *key, const st
 	if (found)
 		found->newer = stream->newer;
 	bpf_map_delete_elem(RAY_MAP(NODE_H2), key);
-	bpf_map_delete_elem(RAY_MAP(NODE_REQUESTS), &id);
 }
 
 /* ---- the event area ---- */
 
 static __attribute__((noinline)) int ray_h2_fill(struct ray_slot *s, const struct ray_h2_key *key,
-						 const struct ray_h2_state *stream, const struct ray_node_pending *p)
+						 const struct ray_h2_state *stream)
 {
 	struct ray_h2_key of_session = { .tgid = key->tgid, .session = key->session };
 	struct ray_h2_state *session = ray_h2_find(&of_session);
 	struct ray_node_conn *conn = session ? ray_h2_conn(session->fd) : (void *)0;
 	struct ray_node_area *area = ray_node_area(s);
 
-	bpf_probe_read_kernel(&area->request, sizeof(area->request), &p->request);
-	bpf_probe_read_kernel(&area->response, sizeof(area->response), &p->response);
+	bpf_probe_read_kernel(&area->request, sizeof(area->request), &stream->request);
+	bpf_probe_read_kernel(&area->response, sizeof(area->response), &stream->response);
 	/* NULL clears it */
 	bpf_probe_read_kernel(&area->connection, sizeof(area->connection), conn ? &conn->connection : (void *)0);
 	if (!conn)
@@ -296,9 +288,9 @@ static __attribute__((noinline)) int ray_h2_fill(struct ray_slot *s, const struc
 	area->http2.session = key->session;
 	area->http2.stream = key->stream;
 	area->http2.is_server = (stream->flags & RAY_H2_SERVER) != 0;
-	area->http2.status = p->response.status;
+	area->http2.status = stream->response.status;
 	area->http2.code = 0;
-	area->http2.duration = 0;
+	area->http2.duration = bpf_ktime_get_ns() - stream->request.start;
 	return 0;
 }
 
