@@ -218,8 +218,24 @@ struct ray_node_offsets {
 	__u16 addrinfo_work, addrinfo_host, addrinfo_service, addrinfo_result;
 	__u16 nameinfo_work, nameinfo_result;
 	__u16 timer_timeout, loop_time;
-	__u16 spare[14];
+	__u16 request_type, fs_pointer, nameinfo_address, queue_work;
+	__u16 random_work, random_result;
+	__u16 job_type; /* of node's own works: from the uv_work_t to the name of what they do; 0 before node 20 */
+	__u16 spare[7];
 };
+
+/* Functions that handlers tell apart by their address. */
+enum ray_node_code {
+	RAY_CODE_FS_WORK,	/* uv__fs_work */
+	RAY_CODE_ADDRINFO_WORK, /* uv__getaddrinfo_work */
+	RAY_CODE_NAMEINFO_WORK, /* uv__getnameinfo_work */
+	RAY_CODE_QUEUE_WORK,	/* uv__queue_work */
+	RAY_CODE_RANDOM_WORK,	/* uv__random_work */
+	RAY_CODE_JOB,		/* what node gives uv_queue_work(): node::ThreadPoolWork's */
+	RAY_NODE_CODES = 8
+};
+
+enum { RAY_NODE_OPERATIONS = 64, RAY_NODE_OPERATION = 16 };
 
 /* What runs when an event happens in one process. The first fields are those of struct ray_point, in its order. */
 struct ray_node_point {
@@ -234,9 +250,11 @@ struct ray_watched {
 	__u32 version; /* of node: 22023 for 22.23 */
 	__u32 flags;
 	struct ray_node_offsets at;
+	__u64 code[RAY_NODE_CODES]; /* addresses in the process, by enum ray_node_code; 0: not known */
 	__u64 heap_used[4]; /* how to find the bytes in use from a Heap *: the symbol table of the V8 version says */
 	struct ray_node_point points[RAY_NODE_EVENT_COUNT];
 	char reasons[RAY_NODE_REASONS][RAY_NODE_REASON]; /* of collections, by number */
+	char operations[RAY_NODE_OPERATIONS][RAY_NODE_OPERATION]; /* of files, by uv_fs_type; "" where there is none */
 };
 
 /* Element of `node_threads`, by tid. What a thread is in the middle of. Each part belongs to one file of handlers. */
@@ -261,24 +279,35 @@ struct ray_node_thread {
 	__u64 gc_start, gc_before;
 	__u32 gc_type, gc_flags, gc_reason, gc_depth;
 	/* node_work.bpf.h, node_fs.bpf.h, node_dns.bpf.h: the one that runs on this thread */
-	__u64 work, work_start, fs, fs_start, dns, dns_start;
-	__u64 spare[16];
+	__u64 work, work_start, work_request;
+	__u64 fs, fs_start, fs_sp;
+	__u32 fs_type, work_kind;
+	__u64 ares_sp, cancel;
+	__u64 spare[12];
 };
 
 /* Key of `node_works`: something in a process that has an address, and which of our tables it is in. */
 struct ray_node_work_key {
 	__u32 tgid;
-	__u32 kind; /* of the handler's choosing, see there */
+	__u32 kind; /* enum ray_work_table */
 	__u64 address;
 };
 
+enum ray_work_table {
+	RAY_TABLE_WORK = 1, /* by the address of its uv__work */
+	RAY_TABLE_POOL,	    /* by 0: the pool of a process */
+	RAY_TABLE_ARES,	    /* a question of c-ares, by what its answer is told with */
+	RAY_TABLE_PATH,	    /* of a file that is being closed, by the uv__work; of a directory that is read, by its uv_dir_t */
+};
+
 struct ray_node_work_state {
-	__u64 submitted, started;
+	__u64 submitted;
 	__u64 request;
 	__u64 function;
-	__u32 kind, flags;
-	__u64 spare[4];
-	char text[128];
+	__u32 kind; /* enum ray_work_kind, of the handlers */
+	__u32 is_told; /* that it began */
+	__u64 queued, running; /* of the pool */
+	char text[RAY_NODE_PATH]; /* a path, or the name that is looked up */
 };
 
 /* Element of `node_requests`, by the request's id. */

@@ -14,6 +14,7 @@
 #include "kern/node.bpf.h"
 #include "kern/node_http2.bpf.h"
 #include "kern/node_process.bpf.h"
+#include "kern/node_pool.bpf.h"
 #include "kern/number.bpf.h"
 #include "kern/path.bpf.h"
 #include "kern/progeny.bpf.h"
