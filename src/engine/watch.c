@@ -245,11 +245,25 @@ struct ray_error *ray_watches_place(struct ray_trace *t)
 	return err;
 }
 
+static bool is_loss(const struct ray_watch *watch, size_t row, uint64_t events)
+{
+	return watch->lacks[row] && ray_hooks[row].loss && ray_hooks[row].helps & events;
+}
+
+/* The entry and the return of a function are lost together. */
+static bool is_told(const struct ray_watch *watch, size_t row, uint64_t events)
+{
+	for (size_t i = 0; i < row; i++)
+		if (is_loss(watch, i, events) && !strcmp(ray_hooks[i].loss, ray_hooks[row].loss))
+			return true;
+	return false;
+}
+
 /* Said once for each process, of what clauses want in it. */
 static void tell_losses(struct ray_trace *t, const struct ray_watch *watch, uint64_t events)
 {
 	for (size_t row = 0; row < ray_hook_count; row++)
-		if (watch->lacks[row] && ray_hooks[row].helps & events && t->settings.notes)
+		if (t->settings.notes && is_loss(watch, row, events) && !is_told(watch, row, events))
 			fprintf(t->settings.notes,
 				"%s: node%d: degraded, this binary does not show %s (%s is not in it)\n",
 				t->settings.progname, watch->pid, ray_hooks[row].loss, ray_hooks[row].names[0]);

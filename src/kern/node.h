@@ -219,9 +219,9 @@ struct ray_node_offsets {
 	__u16 nameinfo_work, nameinfo_result;
 	__u16 timer_timeout, loop_time;
 	__u16 request_type, fs_pointer, nameinfo_address, queue_work;
-	__u16 random_work, random_result;
+	__u16 random_work;
 	__u16 job_type; /* of node's own works: from the uv_work_t to the name of what they do; 0 before node 20 */
-	__u16 spare[7];
+	__u16 spare[8];
 };
 
 /* Functions that handlers tell apart by their address. */

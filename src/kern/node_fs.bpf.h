@@ -167,7 +167,7 @@ static __always_inline void ray_fs_enter(struct ray_slot *s, const struct ray_wa
 	int is_sync = !ray_user_pointer(request + node->at.fs_cb);
 
 	ray_work_begin(s, work, RAY_WORK_FS);
-	if (!thread || ray_fs_is_inner(s, thread))
+	if (!thread || !node->at.fs_work || ray_fs_is_inner(s, thread))
 		return;
 	c->request = ray_work_request(thread);
 	if (!is_sync)

@@ -58,7 +58,7 @@ static __always_inline void ray_submit(struct ray_slot *s, const struct ray_watc
 	__u32 kind = ray_work_kind(node, s->hook_args[3]);
 
 	ray_work_begin(s, s->hook_args[1], kind);
-	if (kind == RAY_WORK_QUEUE)
+	if (kind == RAY_WORK_QUEUE || !node->at.fs_work)
 		return;
 	c->function = s->hook_args[3];
 	if (kind == RAY_WORK_FS)
@@ -92,7 +92,7 @@ RAY_RUNTIME __u64 ray_on_queue_work(__u64 slot, __u64 step)
 	if (step)
 		return ray_work_next(slot);
 	request = s->hook_args[1];
-	if (!s->hook_args[2]) /* refused */
+	if (!s->hook_args[2] || !node->at.queue_work) /* refused */
 		return 0;
 	ray_work_begin(s, request + node->at.queue_work, RAY_WORK_QUEUE);
 	ray_work_queued(ray_work_cursor(s), node, s->hook_args[2]);
@@ -138,7 +138,7 @@ static __always_inline __u64 ray_work_enter(__u64 slot, __u64 step, __u32 kind)
 	if (step)
 		return ray_work_next(slot);
 	thread = ray_node_thread(s);
-	if (!thread)
+	if (!thread || !node->at.queue_work)
 		return 0;
 	ray_work_begin(s, s->hook_args[0], kind);
 	if (kind == RAY_WORK_QUEUE)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/node_codes.h"
 #include "probe/node_events.h"
 #include "probe/node_facts.h"
 #include "probe/node_symbols.h"
@@ -196,6 +197,7 @@ static struct ray_watch *watch_known(struct ray_catalogue *c, const struct ray_n
 static struct ray_error *watch_get(struct ray_catalogue *c, const struct ray_node_about *about, struct ray_watch **ret)
 {
 	struct ray_watch *watch = watch_known(c, about);
+	struct ray_error *err;
 
 	*ret = watch;
 	if (!watch) {
@@ -214,7 +216,8 @@ static struct ray_error *watch_get(struct ray_catalogue *c, const struct ray_nod
 	if (watch->module_count == about->process->modules.n)
 		return NULL;
 	watch->module_count = about->process->modules.n;
-	return watch_fill(c, about, watch);
+	err = ray_node_codes(c, about, &watch->node);
+	return err ? err : watch_fill(c, about, watch);
 }
 
 static struct ray_error *match_one(pid_t pid, void *arg)

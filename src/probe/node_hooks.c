@@ -20,6 +20,17 @@
 
 #define HTTP2_CALLBACK(symbol) "_ZN4node5http212Http2Session" symbol
 
+#define FS (BIT(FS_START) | BIT(FS_DONE))
+#define DNS (BIT(DNS_START) | BIT(DNS_DONE))
+#define WORK_RUN (BIT(WORK_START) | BIT(WORK_DONE))
+
+/* Entry and return of a function. */
+#define ENTRY(name, at) .handler = name, .kind = RAY_SITE_UPROBE, .names = { at }
+#define RETURN(name, at) .handler = name, .kind = RAY_SITE_URETPROBE, .names = { at }
+/* What c-ares calls with the answer to one kind of question; its other arguments have changed. */
+#define ANSWER(traits) "_ZN4node10cares_wrap9QueryWrapINS0_" traits "EE8Callback"
+#define ANSWER_ROW(traits, what) { ENTRY("ray_on_ares_answer", ANSWER(traits) "EPv*"), .helps = BIT(DNS_DONE), .loss = what }
+
 /* clang-format off */
 const struct ray_hook ray_hooks[] = {
 	/* HTTP/2: callbacks that node gives to nghttp2, and what it calls there */
@@ -40,6 +51,44 @@ const struct ray_hook ray_hooks[] = {
 	{ .handler = "ray_on_h2_delete", .kind = RAY_SITE_UPROBE, .helps = HTTP2 | HTTP_SERVER | HTTP_CLIENT,
 	  .loss = "streams that end with their session", .names = { "nghttp2_session_del" } },
 	{ .handler = "ray_on_exit", .kind = RAY_SITE_SYSCALL_ENTER, .number = SYS_exit_group, .needed_by = BIT(PROCESS_EXIT) },
+
+	/* Works of the pool, and what they are about. */
+	{ ENTRY("ray_on_work_submit", "uv__work_submit"), .needed_by = BIT(WORK_SUBMIT), .helps = FS | DNS | WORK_RUN, .loss = "how long operations waited for a thread of the pool" },
+	{ ENTRY("ray_on_queue_work", "uv_queue_work"), .needed_by = BIT(WORK_SUBMIT), .helps = FS | WORK_RUN, .loss = "how long works waited for a thread of the pool" },
+	{ ENTRY("ray_on_queued_work", "uv__queue_work"), .needed_by = WORK_RUN, .helps = FS, .loss = "the request of some operations on files" },
+	{ RETURN("ray_on_work_return", "uv__queue_work"), .needed_by = WORK_RUN, .helps = FS, .loss = "the request of some operations on files" },
+	{ ENTRY("ray_on_fs_work", "uv__fs_work"), .needed_by = FS, .helps = WORK_RUN, .loss = "operations on files among the works" },
+	{ RETURN("ray_on_fs_work_return", "uv__fs_work"), .needed_by = FS, .helps = WORK_RUN, .loss = "operations on files among the works" },
+	{ ENTRY("ray_on_addrinfo_work", "uv__getaddrinfo_work"), .needed_by = DNS, .helps = WORK_RUN, .loss = "dns.lookup() among the works" },
+	{ RETURN("ray_on_work_return", "uv__getaddrinfo_work"), .needed_by = DNS, .helps = WORK_RUN, .loss = "dns.lookup() among the works" },
+	{ ENTRY("ray_on_nameinfo_work", "uv__getnameinfo_work"), .helps = DNS | WORK_RUN, .loss = "dns.lookupService()" },
+	{ RETURN("ray_on_work_return", "uv__getnameinfo_work"), .helps = DNS | WORK_RUN, .loss = "dns.lookupService()" },
+	{ ENTRY("ray_on_random_work", "uv__random_work"), .helps = WORK_RUN, .loss = "uv_random()" },
+	{ RETURN("ray_on_work_return", "uv__random_work"), .helps = WORK_RUN, .loss = "uv_random()" },
+	{ ENTRY("ray_on_cancel", "uv_cancel"), .helps = BIT(FS_DONE) | BIT(DNS_DONE) | BIT(WORK_DONE), .loss = "works that were cancelled" },
+	{ RETURN("ray_on_cancel_return", "uv_cancel"), .helps = BIT(FS_DONE) | BIT(DNS_DONE) | BIT(WORK_DONE), .loss = "works that were cancelled" },
+
+	/* Questions of c-ares. A node whose callbacks are of the new kind asks by the new function, and only then. */
+	{ ENTRY("ray_on_ares_query", "ares_query"), .unless = { ANSWER("7ATraits") "EPv13ares_status_t*" }, .helps = DNS, .loss = "dns.resolve()" },
+	{ RETURN("ray_on_ares_return", "ares_query"), .unless = { ANSWER("7ATraits") "EPv13ares_status_t*" }, .helps = DNS, .loss = "dns.resolve()" },
+	{ ENTRY("ray_on_ares_query", "ares_query_dnsrec"), .unless = { ANSWER("7ATraits") "EPviiPhi" }, .helps = DNS, .loss = "dns.resolve()" },
+	{ RETURN("ray_on_ares_return", "ares_query_dnsrec"), .unless = { ANSWER("7ATraits") "EPviiPhi" }, .helps = DNS, .loss = "dns.resolve()" },
+	{ ENTRY("ray_on_ares_address", "ares_gethostbyaddr"), .helps = DNS, .loss = "dns.reverse()" },
+	{ RETURN("ray_on_ares_return", "ares_gethostbyaddr"), .helps = DNS, .loss = "dns.reverse()" },
+	ANSWER_ROW("7ATraits", "answers of dns.resolve4()"),
+	ANSWER_ROW("10AaaaTraits", "answers of dns.resolve6()"),
+	ANSWER_ROW("9AnyTraits", "answers of dns.resolveAny()"),
+	ANSWER_ROW("9CaaTraits", "answers of dns.resolveCaa()"),
+	ANSWER_ROW("11CnameTraits", "answers of dns.resolveCname()"),
+	ANSWER_ROW("8MxTraits", "answers of dns.resolveMx()"),
+	ANSWER_ROW("11NaptrTraits", "answers of dns.resolveNaptr()"),
+	ANSWER_ROW("8NsTraits", "answers of dns.resolveNs()"),
+	ANSWER_ROW("9PtrTraits", "answers of dns.resolvePtr()"),
+	ANSWER_ROW("9SoaTraits", "answers of dns.resolveSoa()"),
+	ANSWER_ROW("9SrvTraits", "answers of dns.resolveSrv()"),
+	ANSWER_ROW("9TxtTraits", "answers of dns.resolveTxt()"),
+	ANSWER_ROW("10TlsaTraits", NULL), /* only newer ones can ask for it */
+	ANSWER_ROW("13ReverseTraits", "answers of dns.reverse()"),
 };
 /* clang-format on */
 

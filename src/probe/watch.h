@@ -17,7 +17,7 @@ struct ray_hook {
 	enum ray_site_kind kind; /* SYSCALL_ENTER, SYSCALL_EXIT, UPROBE, URETPROBE, RAW_TRACEPOINT */
 	/* RAY_EVENT_BIT()s: events that cannot be told without it, and those that it only makes better. It hangs for both. */
 	uint64_t needed_by, helps;
-	const char *loss; /* what events that it helps lack without it: "how long it waited" */
+	const char *loss; /* what events that it helps lack without it: "how long it waited". NULL: nothing to speak of */
 	uint32_t number;  /* of the system call */
 	const char *tracepoint;
 	/* Functions it hangs on, the preferred name first: see ray_node_find_all(). */
