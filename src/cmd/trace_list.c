@@ -65,6 +65,7 @@ static struct ray_error *print_details(struct ray_trace_call *t, struct ray_prob
 	struct ray_error *err = ray_probe_args(t->catalogue, probe, &args);
 	const char *const parts[] = { probe->provider, probe->module, probe->function, probe->name };
 	struct ray_stability description = description_stability(probe->owner, parts);
+	ray_auto_text more = { 0 };
 	size_t i;
 
 	if (err)
@@ -74,9 +75,13 @@ static struct ray_error *print_details(struct ray_trace_call *t, struct ray_prob
 	fprintf(t->out, "\n\tArgument Types\n");
 	for (i = 0; i < args.count; i++)
 		fprintf(t->out, "\t\targs[%zu]: %s\n", i, args.at[i].type);
+	for (i = 0; i < args.member_count; i++)
+		fprintf(t->out, "\t\targs[0]->%s: %s\n", args.members[i].name,
+			args.members[i].native < 0 ? "cannot be read" : args.members[i].type);
 	if (!args.count)
 		fprintf(t->out, "\t\tNone\n");
-	fprintf(t->out, "\n");
+	ray_probe_describe(probe, &more);
+	fprintf(t->out, "%s\n", ray_text_get(&more));
 	return NULL;
 }
 

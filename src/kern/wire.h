@@ -35,7 +35,8 @@ typedef long long __s64;
 
 enum {
 	RAY_ARGS = 20,	     /* arg0 to arg9, and as many of args[] as a tracepoint has */
-	RAY_POINT_ARGS = 12, /* of a USDT probe */
+	RAY_POINT_ARGS = 16, /* of a USDT probe, at most 12; from RAY_POINT_NAMED on by name (ray_catalogue_slot()) */
+	RAY_POINT_NAMED = 12,
 	RAY_SPILLS = 256,
 	RAY_SLOTS_PER_CPU = 4,
 	RAY_SCRATCH_GUARD = 64, /* bytes before alloca's area that nothing uses: p[-1] is a fault */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lang/check.h"
+#include "probe/provider.h"
 
 static const char *describe_spec(struct ray_check *c)
 {
@@ -28,49 +29,90 @@ static bool same(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-/* The argument as all probes have it; false after an error. */
-static bool find_arg(struct ray_check *c, uint64_t index, const struct ray_where *where, struct ray_probe_arg *ret)
-{
-	struct ray_probe_args args;
+struct search {
+	struct ray_check *c;
+	const struct ray_where *where;
+	uint64_t index;
+	size_t seen; /* sets of arguments */
+	struct ray_probe_arg arg;
+	bool is_call;
+};
 
-	for (size_t i = 0; i < c->clause->probes.n; i++) {
-		c->error = ray_probe_args(c->catalogue, c->clause->probes.at[i], &args);
-		if (c->error)
-			return false;
-		if (index >= args.count) { /* a provider that cannot tell has none, too */
-			if (i)
-				unstable(c, where);
-			else
-				ray_check_fail(c, where, "D_ARGS_IDX", "index %lld is out of range for %s args[ ]",
-					       (long long)index, describe_spec(c));
-			return false;
-		}
-		if (i == 0) {
-			*ret = args.at[index];
-		} else if (!same(ret->type, args.at[index].type) ||
-			   !same(ret->native_type, args.at[index].native_type) ||
-			   ret->native != args.at[index].native) {
-			unstable(c, where);
-			return false;
-		}
+/* What one probe has, next to what the others have; false after an error. */
+static bool take(const struct ray_probe_args *args, void *arg)
+{
+	struct search *s = arg;
+	bool is_call = args->members && s->index == 0;
+	const struct ray_probe_arg *one;
+
+	if (s->index >= args->count) { /* a provider that cannot tell has none, too */
+		if (s->seen)
+			unstable(s->c, s->where);
+		else
+			ray_check_fail(s->c, s->where, "D_ARGS_IDX", "index %lld is out of range for %s args[ ]",
+				       (long long)s->index, describe_spec(s->c));
+		return false;
+	}
+	one = &args->at[s->index];
+	if (s->seen++ == 0) {
+		s->arg = *one;
+		s->is_call = is_call;
+	} else if (is_call != s->is_call ||
+		   (!is_call && (!same(s->arg.type, one->type) || !same(s->arg.native_type, one->native_type) ||
+				 s->arg.native != one->native))) {
+		unstable(s->c, s->where);
+		return false;
 	}
 	return true;
+}
+
+bool ray_check_each_args(struct ray_check *c, bool (*each)(const struct ray_probe_args *args, void *arg), void *arg)
+{
+	struct ray_probe_args args;
+	bool is_known;
+
+	c->error = ray_catalogue_each_args(c->catalogue, &c->clause->specs[0], each, arg, &is_known);
+	for (size_t i = 0; !c->error && i < c->clause->probes.n; i++) {
+		struct ray_probe *probe = c->clause->probes.at[i];
+
+		if (is_known && probe->owner->each_args)
+			continue;
+		c->error = ray_probe_args(c->catalogue, probe, &args);
+		if (c->error || !each(&args, arg))
+			break;
+	}
+	return !c->error;
+}
+
+/* It has no value, only members: see ray_check_call_member(). */
+static struct ray_expr *whole_call(struct ray_check *c, const char *type, const struct ray_where *where)
+{
+	struct ray_expr *x = ray_check_new(c, RAY_EXPR_XLATE, ray_type_basic(c->types, RAY_BASIC_DYNAMIC), where);
+
+	if (!x)
+		return NULL;
+	x->cast_type = ray_type_from_text(c->types, type);
+	return x->cast_type ? x : ray_check_nomem(c);
 }
 
 struct ray_expr *ray_check_arg(struct ray_check *c, struct ray_expr *e)
 {
 	uint64_t index = e->args[0]->value;
-	struct ray_probe_arg arg = { 0 };
+	struct search s = { .c = c, .where = &e->where, .index = index };
+	struct ray_probe_arg arg;
 	const struct ray_type *type, *native;
 	struct ray_expr *x;
 
 	if (!c->clause)
 		return ray_check_fail(c, &e->where, "D_ARGS_NONE",
 				      "args[ ] may not be referenced outside of a probe clause");
-	if (!c->clause->probes.n)
-		return unstable(c, &e->where);
-	if (!find_arg(c, index, &e->where, &arg))
+	if (!ray_check_each_args(c, take, &s))
 		return NULL;
+	if (!s.seen)
+		return unstable(c, &e->where);
+	if (s.is_call)
+		return whole_call(c, s.arg.type, &e->where);
+	arg = s.arg;
 	type = ray_type_from_text(c->types, arg.type);
 	if (!type && ray_check_load_providers(c))
 		type = ray_type_from_text(c->types, arg.type);

@@ -126,6 +126,12 @@ struct ray_expr *ray_check_arrow(struct ray_check *c, struct ray_expr *e, enum r
 	if (!s)
 		return NULL;
 	e->member = ray_type_member(s, e->text, &e->bit_offset);
+	if (!e->member) {
+		struct ray_expr *calculated = ray_check_view_member(c, e, s);
+
+		if (calculated || c->error)
+			return calculated;
+	}
 	if (!e->member)
 		return ray_check_fail(c, &e->where, "D_TYPE_MEMBER", "%s is not a member of %s", e->text,
 				      plain_name(c, s));
@@ -135,7 +141,9 @@ struct ray_expr *ray_check_arrow(struct ray_check *c, struct ray_expr *e, enum r
 	if (e->kind == RAY_EXPR_ARROW)
 		e->a = ray_check_deref(c, e->a, &e->where);
 	e->kind = RAY_EXPR_MEMBER;
-	return e->a && e->type ? e : NULL;
+	if (!e->a || !e->type)
+		return NULL;
+	return e->type->flags & RAY_TYPE_TEXT ? ray_check_text(c, e) : e;
 }
 
 /* "scalar x", "operator ->": how messages call what is no array. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lang/check.h"
+#include "probe/types.h"
 
 static const struct constant {
 	const char *name;
@@ -369,7 +370,7 @@ bool ray_prelude_constant(const char *name, int64_t *ret)
 	const struct constant *found = bsearch(name, constants, RAY_COUNT(constants), sizeof(constants[0]), compare);
 
 	if (!found)
-		return false;
+		return ray_probe_constant_find(name, ret);
 	*ret = found->value;
 	return true;
 }

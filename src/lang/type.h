@@ -39,6 +39,7 @@ enum ray_type_flag {
 	RAY_TYPE_VOLATILE = 16,
 	RAY_TYPE_USERLAND = 32, /* pointer into the traced process */
 	RAY_TYPE_FLEXIBLE = 64, /* array without a size */
+	RAY_TYPE_TEXT = 128,	/* char * of a structure that is read as the string it points to */
 };
 
 struct ray_type;

@@ -210,6 +210,8 @@ const struct ray_type *ray_type_typedef(struct ray_types *types, const char *nam
 	if (!t && ends_in_t(name)) {
 		t = ray_prelude_type_(types, RAY_TYPE_TYPEDEF, name);
 		if (!t)
+			t = ray_probe_type_(types, RAY_TYPE_TYPEDEF, name);
+		if (!t)
 			t = ray_btf_find_(types, RAY_TYPE_TYPEDEF, name);
 	}
 	return t;
@@ -225,6 +227,8 @@ const struct ray_type *ray_type_tagged(struct ray_types *types, enum ray_type_ki
 	t = ray_type_defined(types, kind, tag);
 	if (!t)
 		t = ray_prelude_type_(types, kind, tag);
+	if (!t)
+		t = ray_probe_type_(types, kind, tag);
 	if (!t)
 		t = ray_btf_find_(types, kind, tag);
 	return t;

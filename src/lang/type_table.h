@@ -31,6 +31,9 @@ const struct ray_type *ray_type_complete_(const struct ray_type *forward);
 /* prelude_types.c: a structure of D's own libraries (psinfo_t...), made when its name is first used. NULL if there is none. */
 const struct ray_type *ray_prelude_type_(struct ray_types *types, enum ray_type_kind kind, const char *name);
 
+/* probe_types.c: one of a traced program's library that a provider knows, likewise. */
+const struct ray_type *ray_probe_type_(struct ray_types *types, enum ray_type_kind kind, const char *name);
+
 /* btf.c. The kernel's types, by name or number; NULL if there is none, or no BTF. */
 const struct ray_type *ray_btf_find_(struct ray_types *types, enum ray_type_kind kind, const char *name);
 const struct ray_type *ray_btf_complete_(struct ray_types *types, uint32_t id);

@@ -136,6 +136,8 @@ const struct ray_type *ray_type_from_text(struct ray_types *types, const char *t
 		} else if (!count_word(&words, word)) {
 			t = !strcmp(word, "string") ? ray_type_basic(types, RAY_BASIC_STRING) :
 						      ray_type_typedef(types, word);
+			if (!t) /* names that are no types where scripts use them */
+				t = ray_probe_type_(types, RAY_TYPE_TYPEDEF, word);
 			if (!t)
 				return NULL;
 		}

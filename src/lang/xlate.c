@@ -112,6 +112,8 @@ struct ray_expr *ray_check_translated_member(struct ray_check *c, struct ray_exp
 	const struct ray_member *m;
 	uint32_t at;
 
+	if (!t && !xlate->a)
+		return ray_check_call_member(c, member, where);
 	if (!t && ray_type_is_pointer(xlate->cast_type))
 		return ray_check_cpu_member(c, xlate->a, member, where);
 	if (!t)

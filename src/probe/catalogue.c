@@ -24,7 +24,8 @@ struct ray_catalogue {
 	ray_code_processes processes; /* looked at so far */
 	ray_watches watches;
 	struct ray_node_cache *node_cache;
-	int tracefs; /* its directory; -1 until someone needs it */
+	int tracefs;					     /* its directory; -1 until someone needs it */
+	const char *slots[RAY_POINT_ARGS - RAY_POINT_NAMED]; /* see ray_catalogue_slot(); NULL: free */
 };
 
 static char *preludes_join(struct ray_arena *arena)
@@ -108,6 +109,11 @@ struct ray_node_cache **ray_catalogue_node_cache(struct ray_catalogue *c)
 ray_watches *ray_catalogue_watches(struct ray_catalogue *c)
 {
 	return &c->watches;
+}
+
+const char **ray_catalogue_slots(struct ray_catalogue *c)
+{
+	return c->slots;
 }
 
 const struct ray_catalogue_options *ray_catalogue_settings(const struct ray_catalogue *c)
@@ -334,8 +340,8 @@ static struct ray_error *match_number(struct ray_catalogue *c, uint32_t id, ray_
 	return NULL;
 }
 
-static bool provider_is_meant(const struct ray_catalogue *c, const struct ray_provider *p,
-			      const struct ray_probe_spec *spec)
+bool ray_provider_is_meant(const struct ray_catalogue *c, const struct ray_provider *p,
+			   const struct ray_probe_spec *spec)
 {
 	if (!*spec->provider && p->handles_unnamed)
 		return p->handles_unnamed(spec);
@@ -357,7 +363,7 @@ struct ray_error *ray_catalogue_match(struct ray_catalogue *c, const struct ray_
 		 * thousands of tracepoints too. */
 		if ((*p)->is_costly && !*spec->provider && ray_glob_is_plain(spec->name) && matches->n > first)
 			continue;
-		if (provider_is_meant(c, *p, spec))
+		if (ray_provider_is_meant(c, *p, spec))
 			err = (*p)->match(c, *p, spec, matches);
 	}
 	return err ? err : matches_tidy(c, matches, first);
@@ -366,7 +372,7 @@ struct ray_error *ray_catalogue_match(struct ray_catalogue *c, const struct ray_
 bool ray_catalogue_may_grow(const struct ray_catalogue *c, const struct ray_probe_spec *spec)
 {
 	for (const struct ray_provider *const *p = ray_providers; *p; p++)
-		if ((*p)->match_process && !spec->id && provider_is_meant(c, *p, spec))
+		if ((*p)->match_process && !spec->id && ray_provider_is_meant(c, *p, spec))
 			return true;
 	return false;
 }
@@ -378,7 +384,7 @@ struct ray_error *ray_catalogue_match_process(struct ray_catalogue *c, const str
 	struct ray_error *err;
 
 	for (const struct ray_provider *const *p = ray_providers; *p; p++) {
-		if (!(*p)->match_process || !provider_is_meant(c, *p, spec))
+		if (!(*p)->match_process || !ray_provider_is_meant(c, *p, spec))
 			continue;
 		err = (*p)->match_process(c, *p, spec, pid, matches);
 		/* It may be gone again, or be somebody else's. */
@@ -387,26 +393,4 @@ struct ray_error *ray_catalogue_match_process(struct ray_catalogue *c, const str
 		ray_error_free(err);
 	}
 	return matches_tidy(c, matches, first);
-}
-
-/* ---- arguments and sites ---- */
-
-struct ray_error *ray_probe_args(struct ray_catalogue *c, struct ray_probe *probe, struct ray_probe_args *ret)
-{
-	*ret = (struct ray_probe_args){ 0 };
-	return probe->owner->args ? probe->owner->args(c, probe, ret) : NULL;
-}
-
-struct ray_error *ray_probe_sites(struct ray_catalogue *c, struct ray_probe *probe)
-{
-	struct ray_error *err;
-
-	if (probe->sites_known)
-		return NULL;
-	err = probe->owner->sites(c, probe);
-	if (err)
-		return ray_error_wrap(err, "probe %s:%s:%s:%s", probe->provider, probe->module, probe->function,
-				      probe->name);
-	probe->sites_known = true;
-	return NULL;
 }

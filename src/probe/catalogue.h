@@ -70,11 +70,25 @@ struct ray_probe_args {
 	const struct ray_probe_arg *at;
 	size_t count;
 	bool known;
+	/* Not NULL: args[0] is no value but the whole call, and args[0]->name its member of that name, found as an argument is; native < 0: that
+	 * cannot be. */
+	const struct ray_probe_arg *members;
+	size_t member_count;
 };
 RAY_MUST_USE struct ray_error *ray_probe_args(struct ray_catalogue *c, struct ray_probe *probe,
 					      struct ray_probe_args *ret);
+/* Calls take() with the args[] of every probe that a description can match, of processes too that do not run yet; until it returns false. Whether
+ * they can be told so: if not, only the probes that there are know. */
+RAY_MUST_USE struct ray_error *ray_catalogue_each_args(struct ray_catalogue *c, const struct ray_probe_spec *spec,
+						       bool (*take)(const struct ray_probe_args *args, void *arg),
+						       void *arg, bool *is_known_ret);
+/* The number of an argument that all probes have the member `name` of args[0] in, wherever each of them finds it; -1: there are no more such numbers. */
+int ray_catalogue_slot(struct ray_catalogue *c, const char *name);
 /* Fills probe->sites. */
 RAY_MUST_USE struct ray_error *ray_probe_sites(struct ray_catalogue *c, struct ray_probe *probe);
+
+/* Lines about a probe for -lv that no other provider's have; "" if there are none. */
+void ray_probe_describe(const struct ray_probe *probe, struct ray_text *out);
 
 /* What could not be looked at by a description that did not name it, and why; "" if nothing. For -l to tell. */
 const char *ray_catalogue_note(const struct ray_catalogue *c);

@@ -32,7 +32,7 @@ struct ray_error *ray_derived_args(struct ray_catalogue *c, struct ray_probe *pr
 	(void)c;
 	while (count < RAY_DERIVED_ARGS && row->args[count].type)
 		count++;
-	*ret = (struct ray_probe_args){ row->args, count, true };
+	*ret = (struct ray_probe_args){ .at = row->args, .count = count, .known = true };
 	return NULL;
 }
 

@@ -55,6 +55,6 @@ struct ray_error *ray_params_parse(struct ray_arena *arena, const char *text, st
 		p += length;
 		p += strspn(p, ", ");
 	}
-	*ret = (struct ray_probe_args){ args, count, true };
+	*ret = (struct ray_probe_args){ .at = args, .count = count, .known = true };
 	return NULL;
 }

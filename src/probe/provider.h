@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "probe/catalogue.h"
+#include "probe/types.h"
 
 /* Stability of -lv, per part: provider, module, function, name, arguments. */
 struct ray_stability {
@@ -32,12 +33,21 @@ struct ray_provider {
 	struct ray_error *(*args)(struct ray_catalogue *c, struct ray_probe *probe,
 				  struct ray_probe_args *ret); /* NULL: unknown */
 	struct ray_error *(*sites)(struct ray_catalogue *c, struct ray_probe *probe);
+	/* See ray_catalogue_each_args(); NULL: cannot be told. */
+	struct ray_error *(*each_args)(struct ray_catalogue *c, const struct ray_probe_spec *spec,
+				       bool (*take)(const struct ray_probe_args *args, void *arg), void *arg);
+	/* See ray_probe_describe(). */
+	void (*describe)(const struct ray_probe *probe, struct ray_text *out);
+	/* What its arguments are made of, and scripts may name: up to one without a name. NULL if there are none. */
+	const struct ray_probe_type *types;
+	const struct ray_probe_constant *constants;
 };
 
 extern const struct ray_provider *const ray_providers[]; /* NULL-ended, in the order of -l */
 
 extern const struct ray_provider ray_provider_dtrace, ray_provider_profile, ray_provider_syscall, ray_provider_proc,
-	ray_provider_sched, ray_provider_tracepoint, ray_provider_pid, ray_provider_node, ray_provider_usdt;
+	ray_provider_sched, ray_provider_tracepoint, ray_provider_pid, ray_provider_uv, ray_provider_node,
+	ray_provider_usdt;
 
 /* A probe about to be listed. */
 struct ray_probe_names {
@@ -68,6 +78,12 @@ struct ray_watch;
 typedef RAY_VEC(struct ray_watch *) ray_watches;
 ray_watches *ray_catalogue_watches(struct ray_catalogue *c);
 bool ray_probe_spec_has(const struct ray_probe_spec *spec, const struct ray_probe_names *names);
+/* The name behind a number that ray_catalogue_slot() has given; NULL: it has not. */
+const char *ray_catalogue_slot_name(struct ray_catalogue *c, int number);
+const char **ray_catalogue_slots(struct ray_catalogue *c);
+/* Whether the description can mean probes of this provider. */
+bool ray_provider_is_meant(const struct ray_catalogue *c, const struct ray_provider *p,
+			   const struct ray_probe_spec *spec);
 /* One site, zeroed, in the catalogue's arena: probe->sites. NULL when there is no memory. */
 struct ray_site *ray_probe_site_add(struct ray_catalogue *c, struct ray_probe *probe);
 

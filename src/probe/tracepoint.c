@@ -181,7 +181,7 @@ static struct ray_error *tracepoint_args(struct ray_catalogue *c, struct ray_pro
 		if (!args[i].type)
 			return &ray_enomem;
 	}
-	*ret = (struct ray_probe_args){ args, format.count, true };
+	*ret = (struct ray_probe_args){ .at = args, .count = format.count, .known = true };
 	return NULL;
 }
 
