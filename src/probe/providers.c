@@ -10,6 +10,7 @@ const struct ray_provider *const ray_providers[] = {
 	&ray_provider_sched,
 	&ray_provider_tracepoint,
 	&ray_provider_pid,
+	&ray_provider_uv,
 	&ray_provider_node,
 	&ray_provider_usdt,
 	NULL,
