@@ -50,6 +50,20 @@ static __always_inline __u64 ray_node_id(void)
 	return state ? __sync_fetch_and_add(&state->node_ids, 1) + 1 : 0;
 }
 
+/* Puts a literal of less than 24 bytes into its place, as immediate values: programs have no data of their own. */
+#define RAY_NAME_BYTE(text, i) \
+	((__u64)(__u8)((i) < sizeof(text) ? (text)[(i) < sizeof(text) ? (i) : 0] : 0) << (i) % 8 * 8)
+#define RAY_NAME_WORD(text, i)                                                                  \
+	(RAY_NAME_BYTE(text, i) | RAY_NAME_BYTE(text, i + 1) | RAY_NAME_BYTE(text, i + 2) |     \
+	 RAY_NAME_BYTE(text, i + 3) | RAY_NAME_BYTE(text, i + 4) | RAY_NAME_BYTE(text, i + 5) | \
+	 RAY_NAME_BYTE(text, i + 6) | RAY_NAME_BYTE(text, i + 7))
+#define RAY_NAME(to, text)                                    \
+	do {                                                  \
+		((__u64 *)(to))[0] = RAY_NAME_WORD(text, 0);  \
+		((__u64 *)(to))[1] = RAY_NAME_WORD(text, 8);  \
+		((__u64 *)(to))[2] = RAY_NAME_WORD(text, 16); \
+	} while (0)
+
 /* What the current thread is in the middle of; made when it is not there. NULL: no room, which is counted. */
 static __always_inline struct ray_node_thread *ray_node_thread(struct ray_slot *s)
 {

@@ -131,12 +131,14 @@ struct ray_node_loop {
 	__u64 busy, idle; /* ns, of the iteration */
 	__u64 duration;	  /* of the phase */
 	__u64 request;
+	__u64 timers, poll, check; /* ns of the busy time: each with the short phase after it; 0: not known */
 	char phase[RAY_NODE_NAME];
 };
 
 struct ray_node_callback {
 	__u64 handle;
 	char kind[RAY_NODE_NAME]; /* tcp, pipe, timer, async... */
+	char phase[RAY_NODE_NAME];
 	__s32 fd;
 	__u32 pad;
 	__u64 duration;
@@ -244,17 +246,28 @@ struct ray_node_point {
 	__u64 clauses[2];
 };
 
+/* What a process lacks (probe/watch.h: struct ray_hook). */
+enum ray_watched_flag {
+	RAY_WATCHED_NO_IO = 1, /* callbacks of descriptors cannot be told apart */
+};
+
 /* Element of the map `nodes`, by tgid: a process whose events are wanted. */
 struct ray_watched {
 	__u64 wanted;  /* RAY_EVENT_BIT()s */
 	__u32 version; /* of node: 22023 for 22.23 */
-	__u32 flags;
+	__u32 flags;   /* enum ray_watched_flag */
 	struct ray_node_offsets at;
 	__u64 code[RAY_NODE_CODES]; /* addresses in the process, by enum ray_node_code; 0: not known */
 	__u64 heap_used[4]; /* how to find the bytes in use from a Heap *: the symbol table of the V8 version says */
 	struct ray_node_point points[RAY_NODE_EVENT_COUNT];
-	char reasons[RAY_NODE_REASONS][RAY_NODE_REASON]; /* of collections, by number */
+	char reasons[RAY_NODE_REASONS][RAY_NODE_REASON];	  /* of collections, by number */
 	char operations[RAY_NODE_OPERATIONS][RAY_NODE_OPERATION]; /* of files, by uv_fs_type; "" where there is none */
+};
+
+struct ray_node_collection {
+	__u64 start; /* ns; 0: none */
+	__u64 sp;
+	__u32 type, flags;
 };
 
 /* Element of `node_threads`, by tid. What a thread is in the middle of. Each part belongs to one file of handlers. */
@@ -268,16 +281,31 @@ struct ray_node_thread {
 	__u64 write_ssl, write_buffer, write_out;
 	/* node_http2.bpf.h: the session that is being given a request */
 	__u64 h2_session;
-	/* node_loop.bpf.h */
-	__u64 loop, loop_iteration, loop_start, loop_idle, loop_poll_start;
-	__u64 phase_start;
-	__u32 phase, callback_depth;
+	/* node_loop.bpf.h: the event loop that the thread runs. Times are ns. */
+	__u64 loop; /* uv_loop_t *; 0: none of its functions was seen yet */
+	__u64 loop_iteration;
+	__u64 loop_done;	       /* when the last iteration ended; 0: none was seen to end */
+	__u64 loop_wake;	       /* when this one began to work */
+	__u64 loop_idle;	       /* how long it has slept */
+	__u64 loop_poll;	       /* when it went to sleep; 0: it does not */
+	__u64 loop_check, loop_timers; /* when these phases of this iteration began; 0: not yet */
+	__s32 loop_fd;		       /* its epoll's */
+	__u32 loop_flags;
+	__s32 loop_result, loop_room,
+		loop_timeout;			  /* of the last epoll_wait(): events, how many would have fitted, ms */
+	__s32 loop_other_fd;			  /* another one that may be the loop's */
+	__u32 loop_other_polls, loop_plain_polls; /* and why one may think so */
+	__u32 phase;
+	__u32 loop_pad;
+	__u64 phase_start, phase_sp;
 	__u64 callback_start, callback_handle;
 	__s32 callback_fd;
-	__u32 callback_kind;
-	/* node_gc.bpf.h */
-	__u64 gc_start, gc_before;
-	__u32 gc_type, gc_flags, gc_reason, gc_depth;
+	__u32 callback_kind; /* 0: none runs */
+	/* node_gc.bpf.h: the collection that runs, and the one that it interrupts */
+	struct ray_node_collection gc, gc_outer;
+	__u64 gc_sp; /* stack pointer in the outermost CollectGarbage(); 0: not in one */
+	__u64 gc_entered, gc_before, gc_after;
+	__u32 gc_reason, gc_flags, gc_sizes, gc_pad;
 	/* node_work.bpf.h, node_fs.bpf.h, node_dns.bpf.h: the one that runs on this thread */
 	__u64 work, work_start, work_request;
 	__u64 fs, fs_start, fs_sp;
@@ -297,16 +325,16 @@ enum ray_work_table {
 	RAY_TABLE_WORK = 1, /* by the address of its uv__work */
 	RAY_TABLE_POOL,	    /* by 0: the pool of a process */
 	RAY_TABLE_ARES,	    /* a question of c-ares, by what its answer is told with */
-	RAY_TABLE_PATH,	    /* of a file that is being closed, by the uv__work; of a directory that is read, by its uv_dir_t */
+	RAY_TABLE_PATH, /* of a file that is being closed, by the uv__work; of a directory that is read, by its uv_dir_t */
 };
 
 struct ray_node_work_state {
 	__u64 submitted;
 	__u64 request;
 	__u64 function;
-	__u32 kind; /* enum ray_work_kind, of the handlers */
-	__u32 is_told; /* that it began */
-	__u64 queued, running; /* of the pool */
+	__u32 kind;		  /* enum ray_work_kind, of the handlers */
+	__u32 is_told;		  /* that it began */
+	__u64 queued, running;	  /* of the pool */
 	char text[RAY_NODE_PATH]; /* a path, or the name that is looked up */
 };
 

@@ -171,6 +171,7 @@ static struct ray_error *watch_fill(struct ray_catalogue *c, const struct ray_no
 		watch->lacks[i] = is_function(hook) && !found[2 * i].count;
 		if (watch->lacks[i]) {
 			missing |= hook->needed_by;
+			watch->node.flags |= hook->absent;
 			continue;
 		}
 		present |= hook->needed_by;

@@ -31,8 +31,71 @@
 #define ANSWER(traits) "_ZN4node10cares_wrap9QueryWrapINS0_" traits "EE8Callback"
 #define ANSWER_ROW(traits, what) { ENTRY("ray_on_ares_answer", ANSWER(traits) "EPv*"), .helps = BIT(DNS_DONE), .loss = what }
 
+#define GC (BIT(GC_START) | BIT(GC_DONE))
+#define LOOP (BIT(LOOP_START) | BIT(LOOP_DONE))
+#define PHASE (BIT(LOOP_PHASE_START) | BIT(LOOP_PHASE_DONE))
+#define CALLBACK (BIT(CALLBACK_START) | BIT(CALLBACK_DONE))
+#define HEAP(symbol) "_ZN2v88internal4Heap" symbol
+#define POLLS (LOOP | PHASE | CALLBACK | BIT(TIMER_FIRE))
+
 /* clang-format off */
 const struct ray_hook ray_hooks[] = {
+	/* Collections. node 18 has the prologue and the epilogue in line: what is around them tells it, too. */
+	{ .handler = "ray_on_gc_collect", .kind = RAY_SITE_UPROBE, .needed_by = GC, .names = { HEAP("14CollectGarbageE*") } },
+	{ .handler = "ray_on_gc_collected", .kind = RAY_SITE_URETPROBE, .needed_by = GC, .names = { HEAP("14CollectGarbageE*") } },
+	{ .handler = "ray_on_gc_prologue", .kind = RAY_SITE_UPROBE, .helps = GC, .names = { HEAP("23CallGCPrologueCallbacksE*") } },
+	{ .handler = "ray_on_gc_epilogue", .kind = RAY_SITE_UPROBE, .helps = GC, .names = { HEAP("23CallGCEpilogueCallbacksE*") } },
+	{ .handler = "ray_on_gc_scavenge", .kind = RAY_SITE_UPROBE, .helps = GC, .names = { HEAP("8ScavengeEv") } },
+	{ .handler = "ray_on_gc_mark_compact", .kind = RAY_SITE_UPROBE, .helps = GC, .names = { HEAP("11MarkCompactEv") } },
+	{ .handler = "ray_on_gc_minor", .kind = RAY_SITE_UPROBE, .helps = GC,
+	  .names = { HEAP("14MinorMarkSweepEv"), HEAP("16MinorMarkCompactEv") } },
+	{ .handler = "ray_on_gc_incremental", .kind = RAY_SITE_UPROBE, .helps = GC,
+	  .names = { HEAP("41InvokeIncrementalMarkingPrologueCallbacksEv") } },
+	{ .handler = "ray_on_gc_incremented", .kind = RAY_SITE_UPROBE, .helps = GC,
+	  .names = { HEAP("41InvokeIncrementalMarkingEpilogueCallbacksEv") } },
+	{ .handler = "ray_on_gc_weak", .kind = RAY_SITE_UPROBE, .helps = GC,
+	  .names = { "_ZN2v88internal13GlobalHandles40InvokeSecondPassPhantomCallbacksFromTaskEv" } },
+	{ .handler = "ray_on_gc_weakened", .kind = RAY_SITE_URETPROBE, .helps = GC,
+	  .names = { "_ZN2v88internal13GlobalHandles40InvokeSecondPassPhantomCallbacksFromTaskEv" } },
+	{ .handler = "ray_on_gc_reason", .kind = RAY_SITE_UPROBE, .helps = GC,
+	  .names = { "_ZN2v88internal18IncrementalMarking5StartENS0_23GarbageCollectionReasonE" } },
+	{ .handler = "ray_on_gc_reason", .kind = RAY_SITE_UPROBE, .helps = GC,
+	  .names = { HEAP("39FinalizeIncrementalMarkingIncrementallyENS0_23GarbageCollectionReasonE") } },
+	{ .handler = "ray_on_gc_start_reason", .kind = RAY_SITE_UPROBE, .helps = GC,
+	  .names = { "_ZN2v88internal18IncrementalMarking5StartENS0_16GarbageCollectorENS0_23GarbageCollectionReasonE*" } },
+	{ .handler = "ray_on_gc_size", .kind = RAY_SITE_URETPROBE, .helps = GC, .loss = "the heap's size before and after",
+	  .names = { HEAP("13SizeOfObjectsEv") } },
+
+	/* Event loops */
+	{ .handler = "ray_on_poll", .kind = RAY_SITE_SYSCALL_ENTER, .number = SYS_epoll_wait, .needed_by = POLLS },
+	{ .handler = "ray_on_poll", .kind = RAY_SITE_SYSCALL_ENTER, .number = SYS_epoll_pwait, .needed_by = POLLS },
+	{ .handler = "ray_on_polled", .kind = RAY_SITE_SYSCALL_EXIT, .number = SYS_epoll_wait, .needed_by = POLLS },
+	{ .handler = "ray_on_polled", .kind = RAY_SITE_SYSCALL_EXIT, .number = SYS_epoll_pwait, .needed_by = POLLS },
+	{ .handler = "ray_on_thread_exit", .kind = RAY_SITE_RAW_TRACEPOINT, .tracepoint = "sched_process_exit", .needed_by = POLLS | GC },
+	{ .handler = "ray_on_timers", .kind = RAY_SITE_UPROBE, .needed_by = PHASE, .helps = LOOP | CALLBACK, .loss = "the time of each phase",
+	  .names = { "uv__run_timers" } },
+	{ .handler = "ray_on_check", .kind = RAY_SITE_UPROBE, .needed_by = PHASE, .helps = LOOP | CALLBACK, .loss = "the time of each phase",
+	  .names = { "uv__run_check" } },
+	{ .handler = "ray_on_io_poll", .kind = RAY_SITE_UPROBE, .needed_by = PHASE, .names = { "uv__io_poll" } },
+	{ .handler = "ray_on_idle", .kind = RAY_SITE_UPROBE, .helps = PHASE, .loss = "the phase idle", .names = { "uv__run_idle" } },
+	{ .handler = "ray_on_prepare", .kind = RAY_SITE_UPROBE, .helps = PHASE, .loss = "the phase prepare", .names = { "uv__run_prepare" } },
+	{ .handler = "ray_on_timers_done", .kind = RAY_SITE_URETPROBE, .needed_by = PHASE, .names = { "uv__run_timers" } },
+	{ .handler = "ray_on_check_done", .kind = RAY_SITE_URETPROBE, .needed_by = PHASE, .names = { "uv__run_check" } },
+	{ .handler = "ray_on_stream_io", .kind = RAY_SITE_UPROBE, .helps = CALLBACK, .loss = "which socket it was", .absent = RAY_WATCHED_NO_IO,
+	  .names = { "uv__stream_io" } },
+	{ .handler = "ray_on_stream_io", .kind = RAY_SITE_UPROBE, .helps = CALLBACK, .names = { "uv__server_io" } },
+	{ .handler = "ray_on_async_io", .kind = RAY_SITE_UPROBE, .helps = CALLBACK, .names = { "uv__async_io" } },
+	{ .handler = "ray_on_udp_io", .kind = RAY_SITE_UPROBE, .helps = CALLBACK, .names = { "uv__udp_io" } },
+	{ .handler = "ray_on_poll_io", .kind = RAY_SITE_UPROBE, .helps = CALLBACK, .names = { "uv__poll_io" } },
+	{ .handler = "ray_on_fs_event_io", .kind = RAY_SITE_UPROBE, .helps = CALLBACK, .names = { "uv__inotify_read" } },
+	{ .handler = "ray_on_signal_io", .kind = RAY_SITE_UPROBE, .helps = CALLBACK, .names = { "uv__signal_event" } },
+	{ .handler = "ray_on_run_timers", .kind = RAY_SITE_UPROBE, .needed_by = CALLBACK | BIT(TIMER_FIRE),
+	  .names = { "_ZN4node11Environment9RunTimersEP10uv_timer_s" } },
+	{ .handler = "ray_on_immediate", .kind = RAY_SITE_UPROBE, .needed_by = CALLBACK,
+	  .names = { "_ZN4node11Environment14CheckImmediateEP10uv_check_s" } },
+	{ .handler = "ray_on_handle_close", .kind = RAY_SITE_UPROBE, .helps = CALLBACK, .loss = "the phase closing",
+	  .names = { "_ZN4node10HandleWrap7OnCloseEP11uv_handle_s" } },
+
 	/* HTTP/2: callbacks that node gives to nghttp2, and what it calls there */
 	{ .handler = "ray_on_h2_header", .kind = RAY_SITE_UPROBE, .needed_by = HTTP2, .helps = HTTP_SERVER | HTTP_CLIENT, .loss = H2_LOSS,
 	  .names = { HTTP2_CALLBACK("16OnHeaderCallbackEP15nghttp2_sessionPK13nghttp2_frameP13nghttp2_rcbufS8_hPv") } },

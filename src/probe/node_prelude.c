@@ -16,8 +16,8 @@ const char ray_node_prelude[] =
 	"stream; };\n"
 	"struct node_native_gc { char type[32]; char reason[48]; uint64_t before, after, duration; uint32_t reason_number, flags; "
 	"uint64_t request; };\n"
-	"struct node_native_loop { uint64_t loop, iteration, busy, idle, duration, request; char phase[32]; };\n"
-	"struct node_native_callback { uint64_t handle; char kind[32]; int32_t fd; uint32_t pad; uint64_t duration, request; };\n"
+	"struct node_native_loop { uint64_t loop, iteration, busy, idle, duration, request, timers, poll, check; char phase[32]; };\n"
+	"struct node_native_callback { uint64_t handle; char kind[32]; char phase[32]; int32_t fd; uint32_t pad; uint64_t duration, request; };\n"
 	"struct node_native_fs { uint64_t address; char operation[32]; int32_t fd; uint32_t is_sync; int64_t result; "
 	"uint64_t wait, run, total, request; char path[512]; char new_path[512]; };\n"
 	"struct node_native_dns { uint64_t address; char kind[32]; char type[32]; int64_t result; uint64_t wait, run, total, request; "
@@ -50,12 +50,12 @@ const char ray_node_prelude[] =
 	"translator node_gc_t < struct node_native_gc *G > { type = stringof(G->type); reason = stringof(G->reason); before = G->before; "
 	"after = G->after; duration = G->duration; reasonNumber = G->reason_number; flags = G->flags; requestId = G->request; };\n"
 
-	"typedef struct node_loop { uintptr_t loop; uint64_t iteration, busy, idle, duration, requestId; string phase; } node_loop_t;\n"
+	"typedef struct node_loop { uintptr_t loop; uint64_t iteration, busy, idle, duration, requestId, timers, poll, check; string phase; } node_loop_t;\n"
 	"translator node_loop_t < struct node_native_loop *L > { loop = L->loop; iteration = L->iteration; busy = L->busy; "
-	"idle = L->idle; duration = L->duration; requestId = L->request; phase = stringof(L->phase); };\n"
+	"idle = L->idle; duration = L->duration; requestId = L->request; timers = L->timers; poll = L->poll; check = L->check; phase = stringof(L->phase); };\n"
 
-	"typedef struct node_callback { uintptr_t handle; string kind; int fd; uint64_t duration, requestId; } node_callback_t;\n"
-	"translator node_callback_t < struct node_native_callback *K > { handle = K->handle; kind = stringof(K->kind); fd = K->fd; "
+	"typedef struct node_callback { uintptr_t handle; string kind; string phase; int fd; uint64_t duration, requestId; } node_callback_t;\n"
+	"translator node_callback_t < struct node_native_callback *K > { handle = K->handle; kind = stringof(K->kind); phase = stringof(K->phase); fd = K->fd; "
 	"duration = K->duration; requestId = K->request; };\n"
 
 	"typedef struct node_fs { uintptr_t address; string operation; string path; string newPath; int fd; int isSync; int64_t result; "

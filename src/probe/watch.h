@@ -17,13 +17,16 @@ struct ray_hook {
 	enum ray_site_kind kind; /* SYSCALL_ENTER, SYSCALL_EXIT, UPROBE, URETPROBE, RAW_TRACEPOINT */
 	/* RAY_EVENT_BIT()s: events that cannot be told without it, and those that it only makes better. It hangs for both. */
 	uint64_t needed_by, helps;
-	const char *loss; /* what events that it helps lack without it: "how long it waited". NULL: nothing to speak of */
-	uint32_t number;  /* of the system call */
+	const char
+		*loss; /* what events that it helps lack without it: "how long it waited". NULL: nothing to speak of */
+	uint32_t number; /* of the system call */
 	const char *tracepoint;
 	/* Functions it hangs on, the preferred name first: see ray_node_find_all(). */
 	const char *names[RAY_HOOK_NAMES];
 	/* Second best: not used in a process that has one of these functions. */
 	const char *unless[RAY_HOOK_NAMES];
+	uint32_t
+		absent; /* enum ray_watched_flag: what the kernel side is told of a process that has none of these functions */
 	/* Major versions of node that it is for; 0: no limit. */
 	uint16_t from, to;
 };
