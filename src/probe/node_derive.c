@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "base/auto.h"
-#include "elf/unwind.h"
-#include "probe/flow.h"
+#include "probe/node_derive_internal.h"
 
 static const char *const names[RAY_UV_FUNCTIONS] = {
 	[RAY_UV_FS_WORK] = "uv__fs_work",
@@ -54,169 +53,45 @@ enum {
 	LOOP_PREPARE = 384,
 	LOOP_CHECK = 400,
 	LOOP_IDLE = 416,
-	LOOP_ASYNC_HANDLES = 432,
 	LOOP_TIMER_HEAP = 520,
-	STREAM_WATCHER = 136, /* uv_stream_t; its callback is the first word */
-	WORK_CB = -16,	      /* uv_work_t, from its work_req on */
+	WORK_CB = -16, /* uv_work_t, from its work_req on */
 	AFTER_WORK_CB = -8,
 	WORK_LOOP = -24,
 };
-/* uv_handle_type */
-enum { TYPE_PIPE = 7, TYPE_TCP = 12, TYPE_TTY = 14 };
 
-enum { MAX_CODE = 64 << 10, MAX_CALLEES = 64 };
-
-struct derive {
-	struct ray_elf *elf;
-	struct ray_uv_place *places;
-	uint64_t io_init; /* uv__io_init */
-};
-
-/* ---- functions and what is in them ---- */
-
-/* Whether a function begins there. */
-static bool is_function(const struct derive *d, uint64_t vaddr, uint64_t *size_ret)
-{
-	uint64_t start, end;
-
-	if (!vaddr || !ray_unwind_function(d->elf, vaddr, &start, &end) || start != vaddr || end <= start)
-		return false;
-	*size_ret = end - start;
-	return true;
-}
-
-static bool begins(const struct derive *d, uint64_t vaddr)
+void ray_derive_set(struct ray_derive *d, enum ray_uv_function function, uint64_t vaddr)
 {
 	uint64_t size;
 
-	return is_function(d, vaddr, &size);
-}
-
-static uint64_t exported(const struct derive *d, const char *name)
-{
-	struct ray_symbol s;
-
-	return ray_elf_find_dynamic(d->elf, name, &s) && begins(d, s.value) ? s.value : 0;
-}
-
-static bool walk(const struct derive *d, uint64_t vaddr, bool (*each)(const struct ray_flow_step *step, void *arg),
-		 void *arg)
-{
-	ray_auto_memory uint8_t *code = NULL;
-	uint64_t size;
-
-	if (!is_function(d, vaddr, &size) || size > MAX_CODE)
-		return false;
-	code = malloc(size);
-	return code && ray_elf_read(d->elf, vaddr, code, size) == size && ray_flow_walk(code, size, vaddr, each, arg);
-}
-
-/* Everything that a question can be asked about. */
-struct content {
-	const struct derive *d;
-	int64_t displacement;
-	bool is_touched, is_called_through, has_indirect;
-	uint64_t callees[MAX_CALLEES]; /* each once, in the order of the calls; functions of this file only */
-	size_t callee_count;
-};
-
-static bool add_content(const struct ray_flow_step *step, void *arg)
-{
-	struct content *c = arg;
-
-	switch (step->kind) {
-	case RAY_FLOW_TOUCH:
-		c->is_touched |= step->displacement == c->displacement;
-		return true;
-	case RAY_FLOW_INDIRECT:
-		c->has_indirect = true;
-		c->is_called_through |= step->has_displacement && step->displacement == c->displacement;
-		return true;
-	case RAY_FLOW_CALL:
-	case RAY_FLOW_LEAVE:
-		for (size_t i = 0; i < c->callee_count; i++)
-			if (c->callees[i] == step->target)
-				return true;
-		if (c->callee_count < MAX_CALLEES && begins(c->d, step->target))
-			c->callees[c->callee_count++] = step->target;
-		return true;
-	default:
-		return true;
-	}
-}
-
-static bool read_content(const struct derive *d, uint64_t vaddr, int64_t displacement, struct content *ret)
-{
-	*ret = (struct content){ .d = d, .displacement = displacement };
-	return vaddr && walk(d, vaddr, add_content, ret);
-}
-
-static bool touches(const struct derive *d, uint64_t vaddr, int64_t displacement)
-{
-	struct content c;
-
-	return read_content(d, vaddr, displacement, &c) && (c.is_touched || c.is_called_through);
-}
-
-static bool has_indirect(const struct derive *d, uint64_t vaddr)
-{
-	struct content c;
-
-	return read_content(d, vaddr, 0, &c) && c.has_indirect;
-}
-
-static void set(struct derive *d, enum ray_uv_function function, uint64_t vaddr)
-{
-	uint64_t size;
-
-	if (is_function(d, vaddr, &size))
+	if (ray_follow_begins(d->elf, vaddr, &size))
 		d->places[function] = (struct ray_uv_place){ vaddr, size };
-}
-
-/* ---- a vote: witnesses that must agree ---- */
-
-struct vote {
-	uint64_t value;
-	size_t count;
-	bool is_split;
-};
-
-static void cast(struct vote *v, uint64_t value)
-{
-	v->is_split |= v->count && v->value != value;
-	v->value = value;
-	v->count++;
-}
-
-static bool is_won(const struct vote *v, size_t witnesses)
-{
-	return !v->is_split && v->count >= witnesses;
 }
 
 /* ---- the thread pool ---- */
 
 /* Calls of the form submit(.., .., .., work, done): what uv__work_submit() looks like. */
 struct submits {
-	const struct derive *d;
+	const struct ray_derive *d;
 	uint64_t only; /* calls of this function; 0: of any */
-	struct vote submit, work, done;
+	struct ray_vote submit, work, done;
 };
 
 static bool see_submit(const struct ray_flow_step *step, void *arg)
 {
 	struct submits *s = arg;
 
-	if ((step->kind != RAY_FLOW_CALL && step->kind != RAY_FLOW_LEAVE) || !step->is_known[3] || !step->is_known[4] ||
-	    (s->only && step->target != s->only) || step->args[3] == step->args[4] || !begins(s->d, step->target) ||
-	    !begins(s->d, step->args[3]) || !begins(s->d, step->args[4]))
+	if (!ray_follow_is_call(step) || !step->is_known[3] || !step->is_known[4] ||
+	    (s->only && step->target != s->only) || step->args[3] == step->args[4] ||
+	    !ray_follow_begins(s->d->elf, step->target, NULL) || !ray_follow_begins(s->d->elf, step->args[3], NULL) ||
+	    !ray_follow_begins(s->d->elf, step->args[4], NULL))
 		return true;
-	cast(&s->submit, step->target);
-	cast(&s->work, step->args[3]);
-	cast(&s->done, step->args[4]);
+	ray_vote_cast(&s->submit, step->target);
+	ray_vote_cast(&s->work, step->args[3]);
+	ray_vote_cast(&s->done, step->args[4]);
 	return true;
 }
 
-static void derive_fs(struct derive *d)
+static void derive_fs(struct ray_derive *d)
 {
 	static const char *const witnesses[] = {
 		"uv_fs_access",	   "uv_fs_chmod",    "uv_fs_chown",  "uv_fs_close",	"uv_fs_fchmod",
@@ -228,54 +103,57 @@ static void derive_fs(struct derive *d)
 	};
 	struct submits s = { .d = d };
 	size_t callers = 0;
-	struct content c;
+	struct ray_follow_content c;
 
 	for (size_t i = 0; i < RAY_COUNT(witnesses); i++)
-		walk(d, exported(d, witnesses[i]), see_submit, &s);
-	if (!is_won(&s.work, 3) || !is_won(&s.done, 3) || !is_won(&s.submit, 3))
+		ray_follow_walk(d->elf, ray_follow_exported(d->elf, witnesses[i]), see_submit, &s);
+	if (!ray_vote_is_won(&s.work, 3) || !ray_vote_is_won(&s.done, 3) || !ray_vote_is_won(&s.submit, 3))
 		return;
 	/* Without a callback the same functions do the work at once. */
 	for (size_t i = 0; i < RAY_COUNT(witnesses); i++) {
-		read_content(d, exported(d, witnesses[i]), 0, &c);
+		ray_follow_content(d->elf, ray_follow_exported(d->elf, witnesses[i]), 0, &c);
 		for (size_t j = 0; j < c.callee_count; j++)
 			callers += c.callees[j] == s.work.value;
 	}
 	if (callers < 3)
 		return;
-	set(d, RAY_UV_FS_WORK, s.work.value);
-	set(d, RAY_UV_FS_DONE, s.done.value);
-	set(d, RAY_UV_WORK_SUBMIT, s.submit.value);
+	ray_derive_set(d, RAY_UV_FS_WORK, s.work.value);
+	ray_derive_set(d, RAY_UV_FS_DONE, s.done.value);
+	ray_derive_set(d, RAY_UV_WORK_SUBMIT, s.submit.value);
 }
 
-static void derive_submitted(struct derive *d, const char *caller, enum ray_uv_function work, enum ray_uv_function done)
+static void derive_submitted(struct ray_derive *d, const char *caller, enum ray_uv_function work,
+			     enum ray_uv_function done)
 {
 	struct submits s = { .d = d, .only = d->places[RAY_UV_WORK_SUBMIT].vaddr };
 
-	if (!s.only || !walk(d, exported(d, caller), see_submit, &s) || !is_won(&s.work, 1) || !is_won(&s.done, 1))
+	if (!s.only || !ray_follow_walk(d->elf, ray_follow_exported(d->elf, caller), see_submit, &s) ||
+	    !ray_vote_is_won(&s.work, 1) || !ray_vote_is_won(&s.done, 1))
 		return;
-	set(d, work, s.work.value);
-	set(d, done, s.done.value);
+	ray_derive_set(d, work, s.work.value);
+	ray_derive_set(d, done, s.done.value);
 }
 
 /* uv_queue_work() is compiled together with uv__work_submit(), which often ends up inside it: then the two functions that it takes the address of
  * are told by the callback that each of them calls. */
 struct handed {
-	const struct derive *d;
-	struct vote work, done;
+	const struct ray_derive *d;
+	struct ray_vote work, done;
 };
 
 static void try_handed(struct handed *h, uint64_t vaddr)
 {
 	bool is_work, is_done;
 
-	if (!begins(h->d, vaddr) || !has_indirect(h->d, vaddr))
+	if (!ray_follow_begins(h->d->elf, vaddr, NULL) || !ray_follow_has_indirect(h->d->elf, vaddr))
 		return;
-	is_done = touches(h->d, vaddr, WORK_LOOP) && touches(h->d, vaddr, AFTER_WORK_CB);
-	is_work = touches(h->d, vaddr, WORK_CB) && !touches(h->d, vaddr, WORK_LOOP);
+	is_done = ray_follow_touches(h->d->elf, vaddr, WORK_LOOP) &&
+		  ray_follow_touches(h->d->elf, vaddr, AFTER_WORK_CB);
+	is_work = ray_follow_touches(h->d->elf, vaddr, WORK_CB) && !ray_follow_touches(h->d->elf, vaddr, WORK_LOOP);
 	if (is_work)
-		cast(&h->work, vaddr);
+		ray_vote_cast(&h->work, vaddr);
 	if (is_done)
-		cast(&h->done, vaddr);
+		ray_vote_cast(&h->done, vaddr);
 }
 
 /* Addresses come as constants, or in pairs from memory for a vector register to store at once. */
@@ -295,38 +173,60 @@ static bool see_handed(const struct ray_flow_step *step, void *arg)
 	return true;
 }
 
-static void derive_queue(struct derive *d)
+static void derive_queue(struct ray_derive *d)
 {
 	struct handed h = { .d = d };
 
 	derive_submitted(d, "uv_queue_work", RAY_UV_QUEUE_WORK, RAY_UV_QUEUE_DONE);
-	if (d->places[RAY_UV_QUEUE_WORK].vaddr || !walk(d, exported(d, "uv_queue_work"), see_handed, &h) ||
-	    !is_won(&h.work, 1) || !is_won(&h.done, 1))
+	if (d->places[RAY_UV_QUEUE_WORK].vaddr ||
+	    !ray_follow_walk(d->elf, ray_follow_exported(d->elf, "uv_queue_work"), see_handed, &h) ||
+	    !ray_vote_is_won(&h.work, 1) || !ray_vote_is_won(&h.done, 1))
 		return;
-	set(d, RAY_UV_QUEUE_WORK, h.work.value);
-	set(d, RAY_UV_QUEUE_DONE, h.done.value);
+	ray_derive_set(d, RAY_UV_QUEUE_WORK, h.work.value);
+	ray_derive_set(d, RAY_UV_QUEUE_DONE, h.done.value);
+}
+
+/* uv_loop_init() hands it to uv_async_init(), as third argument. */
+static bool see_third(const struct ray_flow_step *step, void *arg)
+{
+	struct handed *h = arg;
+
+	if (ray_follow_is_call(step) && step->is_known[2] && ray_follow_begins(h->d->elf, step->args[2], NULL))
+		ray_vote_cast(&h->work, step->args[2]);
+	return true;
+}
+
+static void derive_work_done(struct ray_derive *d)
+{
+	struct handed h = { .d = d };
+
+	if (ray_follow_walk(d->elf, ray_follow_exported(d->elf, "uv_loop_init"), see_third, &h) &&
+	    ray_vote_is_won(&h.work, 1))
+		ray_derive_set(d, RAY_UV_WORK_DONE, h.work.value);
 }
 
 /* ---- the loop ---- */
 
 /* The one function that uv_run() calls, touches all of these fields and calls something through a pointer. */
-static uint64_t only_callee(const struct derive *d, const struct content *run, const int64_t *fields, size_t count)
+static uint64_t only_callee(const struct ray_derive *d, const struct ray_follow_content *run, const int64_t *fields,
+			    size_t count)
 {
-	struct vote v = { 0 };
-	struct content c;
+	struct ray_vote v = { 0 };
+	struct ray_follow_content c;
 	size_t j;
 
 	for (size_t i = 0; i < run->callee_count; i++) {
 		for (j = 0; j < count && run->callees[i] != d->places[RAY_UV_IO_POLL].vaddr; j++)
-			if (!read_content(d, run->callees[i], fields[j], &c) || !c.is_touched || !c.has_indirect)
+			if (!ray_follow_content(d->elf, run->callees[i], fields[j], &c) || !c.is_touched ||
+			    !c.has_indirect)
 				break;
 		if (j == count)
-			cast(&v, run->callees[i]);
+			ray_vote_cast(&v, run->callees[i]);
 	}
-	return is_won(&v, 1) ? v.value : 0;
+	return ray_vote_is_won(&v, 1) ? v.value : 0;
 }
 
-static void derive_phases(struct derive *d)
+static void derive_phases(struct ray_derive *d)
 {
 	static const struct {
 		enum ray_uv_function function;
@@ -340,144 +240,17 @@ static void derive_phases(struct derive *d)
 		{ RAY_UV_RUN_PREPARE, { LOOP_PREPARE }, 1 },
 		{ RAY_UV_RUN_CHECK, { LOOP_CHECK }, 1 },
 	};
-	struct content run;
+	struct ray_follow_content run;
 
-	if (!read_content(d, exported(d, "uv_run"), 0, &run))
+	if (!ray_follow_content(d->elf, ray_follow_exported(d->elf, "uv_run"), 0, &run))
 		return;
 	for (size_t i = 0; i < RAY_COUNT(phases); i++)
-		set(d, phases[i].function, only_callee(d, &run, phases[i].fields, phases[i].count));
-}
-
-/* ---- what the loop calls when a descriptor is ready ---- */
-
-/* Calls with a constant third argument (a handle's type), and calls with a function as second or third one. */
-struct handover {
-	const struct derive *d;
-	uint64_t only; /* calls of this function; 0: of any */
-	unsigned argument;
-	uint64_t type; /* else: the constant that argument must be */
-	struct vote callee, function;
-};
-
-static bool see_typed(const struct ray_flow_step *step, void *arg)
-{
-	struct handover *h = arg;
-
-	if ((step->kind == RAY_FLOW_CALL || step->kind == RAY_FLOW_LEAVE) && step->is_known[2] &&
-	    step->args[2] == h->type && begins(h->d, step->target))
-		cast(&h->callee, step->target);
-	return true;
-}
-
-static bool see_handover(const struct ray_flow_step *step, void *arg)
-{
-	struct handover *h = arg;
-
-	if ((step->kind == RAY_FLOW_CALL || step->kind == RAY_FLOW_LEAVE) && step->is_known[h->argument] &&
-	    (!h->only || step->target == h->only) && begins(h->d, step->args[h->argument])) {
-		cast(&h->callee, step->target);
-		cast(&h->function, step->args[h->argument]);
-	}
-	return true;
-}
-
-static bool see_stored(const struct ray_flow_step *step, void *arg)
-{
-	struct handover *h = arg;
-
-	if (step->kind == RAY_FLOW_STORE && step->displacement == STREAM_WATCHER && begins(h->d, step->target))
-		cast(&h->function, step->target);
-	return true;
-}
-
-/* uv__stream_init(loop, stream, type), which three exported functions call, hands uv__stream_io to uv__io_init(). */
-static void derive_stream(struct derive *d)
-{
-	static const struct {
-		const char *caller;
-		uint64_t type;
-	} witnesses[] = { { "uv_tcp_init_ex", TYPE_TCP }, { "uv_pipe_init", TYPE_PIPE }, { "uv_tty_init", TYPE_TTY } };
-	struct handover inner = { .d = d, .argument = 1 };
-	struct vote init = { 0 };
-
-	for (size_t i = 0; i < RAY_COUNT(witnesses); i++) {
-		struct handover h = { .d = d, .type = witnesses[i].type };
-
-		walk(d, exported(d, witnesses[i].caller), see_typed, &h);
-		if (is_won(&h.callee, 1))
-			cast(&init, h.callee.value);
-	}
-	if (!is_won(&init, 2) || !walk(d, init.value, see_handover, &inner) || !is_won(&inner.function, 1) ||
-	    !is_won(&inner.callee, 1) || !begins(d, inner.callee.value))
-		return;
-	d->io_init = inner.callee.value;
-	set(d, RAY_UV_STREAM_IO, inner.function.value);
-}
-
-/* Others call uv__io_init() too, themselves or in a function of theirs. */
-static void derive_watcher(struct derive *d, const char *const *callers, enum ray_uv_function function)
-{
-	struct handover h = { .d = d, .only = d->io_init, .argument = 1 };
-	struct content c;
-
-	if (!d->io_init)
-		return;
-	for (; *callers; callers++) {
-		if (!read_content(d, exported(d, *callers), 0, &c))
-			continue;
-		walk(d, exported(d, *callers), see_handover, &h);
-		for (size_t i = 0; i < c.callee_count; i++)
-			walk(d, c.callees[i], see_handover, &h);
-	}
-	if (is_won(&h.function, 1) && h.function.value != d->places[RAY_UV_STREAM_IO].vaddr)
-		set(d, function, h.function.value);
-}
-
-/* Since libuv 1.51 uv_async_init() hands it to a function that also starts the watcher, as third argument; so it must prove by itself that it
- * goes through the loop's async handles. */
-static void derive_async(struct derive *d)
-{
-	struct handover h = { .d = d, .argument = 2 };
-	struct content c;
-	bool is_proven;
-
-	derive_watcher(d, (const char *const[]){ "uv_async_init", NULL }, RAY_UV_ASYNC_IO);
-	if (d->places[RAY_UV_ASYNC_IO].vaddr || !walk(d, exported(d, "uv_async_init"), see_handover, &h) ||
-	    !is_won(&h.function, 1) || !read_content(d, h.function.value, LOOP_ASYNC_HANDLES, &c))
-		return;
-	is_proven = c.is_touched;
-	for (size_t i = 0; i < c.callee_count; i++)
-		is_proven |= touches(d, c.callees[i], LOOP_ASYNC_HANDLES);
-	if (is_proven)
-		set(d, RAY_UV_ASYNC_IO, h.function.value);
-}
-
-/* uv__tcp_listen() and uv__pipe_listen() put it where uv__stream_io was. */
-static void derive_server(struct derive *d)
-{
-	struct handover h = { .d = d };
-	struct content c;
-
-	if (!read_content(d, exported(d, "uv_listen"), 0, &c))
-		return;
-	for (size_t i = 0; i < c.callee_count; i++)
-		walk(d, c.callees[i], see_stored, &h);
-	if (is_won(&h.function, 2) && h.function.value != d->places[RAY_UV_STREAM_IO].vaddr)
-		set(d, RAY_UV_SERVER_IO, h.function.value);
-}
-
-/* uv_loop_init() hands it to uv_async_init(). */
-static void derive_work_done(struct derive *d)
-{
-	struct handover h = { .d = d, .argument = 2 };
-
-	if (walk(d, exported(d, "uv_loop_init"), see_handover, &h) && is_won(&h.function, 1))
-		set(d, RAY_UV_WORK_DONE, h.function.value);
+		ray_derive_set(d, phases[i].function, only_callee(d, &run, phases[i].fields, phases[i].count));
 }
 
 void ray_node_derive(struct ray_elf *e, struct ray_uv_place ret[RAY_UV_FUNCTIONS])
 {
-	struct derive d = { .elf = e, .places = ret };
+	struct ray_derive d = { .elf = e, .places = ret };
 
 	memset(ret, 0, sizeof(*ret) * RAY_UV_FUNCTIONS);
 	derive_fs(&d);
@@ -485,11 +258,7 @@ void ray_node_derive(struct ray_elf *e, struct ray_uv_place ret[RAY_UV_FUNCTIONS
 	derive_submitted(&d, "uv_getnameinfo", RAY_UV_GETNAMEINFO_WORK, RAY_UV_GETNAMEINFO_DONE);
 	derive_submitted(&d, "uv_random", RAY_UV_RANDOM_WORK, RAY_UV_RANDOM_DONE);
 	derive_queue(&d);
-	derive_phases(&d);
-	derive_stream(&d);
-	derive_async(&d);
-	derive_watcher(&d, (const char *const[]){ "uv_poll_init", NULL }, RAY_UV_POLL_IO);
-	derive_watcher(&d, (const char *const[]){ "uv_udp_init_ex", "uv_udp_init", NULL }, RAY_UV_UDP_IO);
-	derive_server(&d);
 	derive_work_done(&d);
+	derive_phases(&d);
+	ray_derive_watchers(&d);
 }
