@@ -153,6 +153,7 @@ struct ray_node_fs {
 	__s64 result;
 	__u64 wait, run, total; /* ns */
 	__u64 request;
+	__u64 tid; /* of the thread that asked */
 	char path[RAY_NODE_PATH];
 	char new_path[RAY_NODE_PATH];
 };
@@ -161,9 +162,10 @@ struct ray_node_dns {
 	__u64 address;
 	char kind[RAY_NODE_NAME]; /* lookup, reverse, resolve */
 	char type[RAY_NODE_NAME]; /* of resolve: A, MX... */
-	__s64 result;
+	__s64 result;		  /* 0; less: libuv's error; more: that of c-ares */
 	__u64 wait, run, total;
 	__u64 request;
+	__u64 tid;
 	char host[256];
 	char service[64];
 };
@@ -177,6 +179,7 @@ struct ray_node_work {
 	__s64 result;
 	__u64 request;
 	__u64 function; /* what it runs */
+	__u64 tid;	/* of the thread that submitted it */
 };
 
 struct ray_node_worker {
@@ -307,11 +310,11 @@ struct ray_node_thread {
 	__u64 gc_entered, gc_before, gc_after;
 	__u32 gc_reason, gc_flags, gc_sizes, gc_pad;
 	/* node_work.bpf.h, node_fs.bpf.h, node_dns.bpf.h: the one that runs on this thread */
-	__u64 work, work_start, work_request;
+	__u64 work, work_start, work_request, work_tid;
 	__u64 fs, fs_start, fs_sp;
 	__u32 fs_type, work_kind;
 	__u64 ares_sp, cancel;
-	__u64 spare[12];
+	__u64 spare[11];
 };
 
 /* Key of `node_works`: something in a process that has an address, and which of our tables it is in. */
@@ -334,6 +337,7 @@ struct ray_node_work_state {
 	__u64 function;
 	__u32 kind;		  /* enum ray_work_kind, of the handlers */
 	__u32 is_told;		  /* that it began */
+	__u64 tid;		  /* who asked */
 	__u64 queued, running;	  /* of the pool */
 	char text[RAY_NODE_PATH]; /* a path, or the name that is looked up */
 };

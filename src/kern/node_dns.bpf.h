@@ -109,6 +109,7 @@ static __always_inline void ray_dns_fill(struct ray_slot *s, const struct ray_wa
 	ray_clear((char *)dns, sizeof(*dns));
 	dns->address = c->work;
 	dns->request = c->request;
+	dns->tid = c->tid;
 	if (c->kind == RAY_WORK_LOOKUP) {
 		at = c->work - node->at.addrinfo_work;
 		ray_dns_fill_lookup(dns, node, at);
@@ -160,6 +161,7 @@ static __always_inline struct ray_node_work_state *ray_ares_begin(struct ray_slo
 	blank->submitted = c->now;
 	blank->request = c->request;
 	blank->kind = kind;
+	blank->tid = c->tid;
 	return blank;
 }
 
@@ -206,6 +208,7 @@ static __always_inline void ray_ares_answer(struct ray_slot *s)
 	c->kind = state->kind;
 	c->started = state->submitted;
 	c->request = state->request;
+	c->tid = state->tid;
 	c->result = (__s32)s->hook_args[1];
 	ray_work_push(c, RAY_EVENT_DNS_DONE);
 }

@@ -124,6 +124,7 @@ static __always_inline void ray_fs_fill(struct ray_slot *s, const struct ray_wat
 	ray_fs_name(fs, node, type);
 	fs->address = request;
 	fs->request = c->request;
+	fs->tid = c->tid;
 	fs->is_sync = !ray_user_pointer(request + node->at.fs_cb);
 	fs->fd = ray_fs_has_fd(type) ? ray_user_int(request + node->at.fs_file) : -1;
 	ray_node_text(fs->path, sizeof(fs->path), ray_user_pointer(request + node->at.fs_path));

@@ -244,6 +244,7 @@ static __always_inline void ray_cancelled(struct ray_slot *s, const struct ray_w
 	c->kind = state->kind;
 	c->submitted = state->submitted;
 	c->request = state->request;
+	c->tid = state->tid;
 	c->function = state->function;
 	c->result = -RAY_ECANCELED;
 	ray_work_forget(RAY_TABLE_WORK, work);

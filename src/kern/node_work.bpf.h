@@ -26,7 +26,8 @@ enum { RAY_ECANCELED = 125, RAY_UNKNOWN_RESULT = 1 << 30 /* none: read it where 
 
 /* slot->cursor */
 struct ray_work_cursor {
-	__u64 events;	 /* to tell, a byte each, the first in the lowest */
+	__u32 events;	 /* to tell, a byte each, the first in the lowest */
+	__u32 tid;	 /* who asked */
 	__u64 work;	 /* struct uv__work *; what a question of c-ares is known by */
 	__u64 submitted; /* ns; 0: it was not seen, or never waited */
 	__u64 started;	 /* ns; 0: not yet */
@@ -125,7 +126,7 @@ static __always_inline __u64 ray_work_request(const struct ray_node_thread *thre
 
 static __always_inline void ray_work_push(struct ray_work_cursor *c, __u32 event)
 {
-	__u64 events = c->events, shift = 0;
+	__u32 events = c->events, shift = 0;
 
 	if (!RAY_WATCHED(1ULL << event))
 		return;
@@ -133,7 +134,7 @@ static __always_inline void ray_work_push(struct ray_work_cursor *c, __u32 event
 		shift = 8;
 	if (events & 0xff00)
 		shift = 16;
-	c->events = events | (__u64)event << shift;
+	c->events = events | event << shift;
 }
 
 static __always_inline void ray_work_begin(struct ray_slot *s, __u64 work, __u32 kind)
@@ -144,6 +145,7 @@ static __always_inline void ray_work_begin(struct ray_slot *s, __u64 work, __u32
 	c->work = work;
 	c->kind = kind;
 	c->result = RAY_UNKNOWN_RESULT;
+	c->tid = bpf_get_current_pid_tgid();
 	c->now = bpf_ktime_get_ns();
 }
 
@@ -206,6 +208,7 @@ static __always_inline void ray_work_fill(struct ray_slot *s, const struct ray_w
 	work->address = c->work;
 	work->function = c->function;
 	work->request = c->request;
+	work->tid = c->tid;
 	work->result = c->result == RAY_UNKNOWN_RESULT ? 0 : c->result;
 	if (c->submitted && c->started)
 		work->wait = c->started - c->submitted;
@@ -234,6 +237,7 @@ static __always_inline void ray_work_submit(struct ray_slot *s, __u32 is_told)
 	blank->function = c->function;
 	blank->kind = c->kind;
 	blank->is_told = is_told;
+	blank->tid = c->tid;
 	ray_work_keep(RAY_TABLE_WORK, c->work, blank);
 	if (pool)
 		__sync_fetch_and_add(&pool->queued, 1);
@@ -251,6 +255,7 @@ static __always_inline __u32 ray_work_start(struct ray_slot *s, struct ray_node_
 	if (state) {
 		c->submitted = state->submitted;
 		c->request = state->request;
+		c->tid = state->tid;
 		c->function = c->function ? c->function : state->function;
 		is_told = state->is_told;
 		if (pool && (__s64)pool->queued > 0)
@@ -262,6 +267,7 @@ static __always_inline __u32 ray_work_start(struct ray_slot *s, struct ray_node_
 	thread->work_start = c->now;
 	thread->work_kind = c->kind;
 	thread->work_request = c->request;
+	thread->work_tid = c->tid;
 	return is_told;
 }
 
@@ -277,6 +283,7 @@ static __always_inline int ray_work_done(struct ray_slot *s, struct ray_node_thr
 	c->kind = thread->work_kind;
 	c->started = thread->work_start;
 	c->request = thread->work_request;
+	c->tid = thread->work_tid;
 	thread->work = 0;
 	state = ray_work_find(RAY_TABLE_WORK, c->work);
 	if (state) {
