@@ -4,12 +4,18 @@
 
 #include "kern/node_loop.bpf.h"
 
+/* The first function of a loop that is seen makes the thread known. */
+static __always_inline struct ray_node_thread *ray_loop_thread(struct ray_slot *s, __u64 step)
+{
+	return !s ? 0 : step ? ray_node_thread_known() : ray_node_thread(s);
+}
+
 /* ---- phases: uv__run_timers(loop), uv__run_idle(loop)... ---- */
 
 static __always_inline __u64 ray_phase_hook(__u64 slot, __u64 step, __u32 phase)
 {
 	struct ray_slot *s = ray_slot_get(slot);
-	struct ray_node_thread *t = s ? ray_node_thread_known() : 0;
+	struct ray_node_thread *t = ray_loop_thread(s, step);
 
 	if (!t)
 		return 0;
@@ -55,7 +61,7 @@ RAY_RUNTIME __u64 ray_on_check(__u64 slot, __u64 step)
 static __always_inline __u64 ray_phase_return(__u64 slot, __u64 step, __u32 from, __u32 to)
 {
 	struct ray_slot *s = ray_slot_get(slot);
-	struct ray_node_thread *t = s ? ray_node_thread_known() : 0;
+	struct ray_node_thread *t = ray_loop_thread(s, step);
 
 	if (!t)
 		return 0;
@@ -82,7 +88,7 @@ RAY_RUNTIME __u64 ray_on_check_done(__u64 slot, __u64 step)
 static __always_inline __u64 ray_io_hook(__u64 slot, __u64 step, __u32 kind)
 {
 	struct ray_slot *s = ray_slot_get(slot);
-	struct ray_node_thread *t = s ? ray_node_thread_known() : 0;
+	struct ray_node_thread *t = ray_loop_thread(s, step);
 	__u64 watcher, handle = 0;
 
 	if (!t)
@@ -135,7 +141,7 @@ RAY_RUNTIME __u64 ray_on_signal_io(__u64 slot, __u64 step)
 static __always_inline __u64 ray_handle_hook(__u64 slot, __u64 step, __u32 kind)
 {
 	struct ray_slot *s = ray_slot_get(slot);
-	struct ray_node_thread *t = s ? ray_node_thread_known() : 0;
+	struct ray_node_thread *t = ray_loop_thread(s, step);
 	__u64 handle;
 
 	if (!t)

@@ -80,6 +80,19 @@ static __always_inline __u64 ray_loop_tell_done(struct ray_slot *s, const struct
 	return RAY_EVENT_LOOP_DONE;
 }
 
+static __always_inline void ray_loop_adopt(struct ray_node_thread *t, __s32 fd, __u32 flags, __u64 now)
+{
+	t->loop_flags = RAY_LOOP_KNOWN | flags;
+	t->loop_fd = fd;
+	t->loop = 0;
+	t->loop_done = now;
+	t->loop_idle = t->loop_poll = 0;
+	t->loop_check = t->loop_timers = 0;
+	t->loop_other_polls = 0;
+	t->loop_result = t->loop_room = 0;
+	t->callback_kind = 0;
+}
+
 #include "kern/node_phase.bpf.h"
 
 /* The next event of this hit. */
@@ -113,19 +126,6 @@ static __noinline __u64 ray_loop_tell(struct ray_slot *s, struct ray_node_thread
 
 /* ---- whose loop it is ---- */
 
-static __always_inline void ray_loop_adopt(struct ray_node_thread *t, __s32 fd, __u32 flags, __u64 now)
-{
-	t->loop_flags = RAY_LOOP_KNOWN | flags;
-	t->loop_fd = fd;
-	t->loop = 0;
-	t->loop_done = now;
-	t->loop_idle = t->loop_poll = 0;
-	t->loop_check = t->loop_timers = 0;
-	t->loop_other_polls = 0;
-	t->loop_result = t->loop_room = 0;
-	t->callback_kind = 0;
-}
-
 /* epoll_wait() of something that is not known to be the thread's loop: is it? */
 static __always_inline int ray_loop_is_proven(struct ray_node_thread *t, __s32 fd, __s32 timeout)
 {
@@ -138,6 +138,8 @@ static __always_inline int ray_loop_is_proven(struct ray_node_thread *t, __s32 f
 		if (is_first)
 			t->loop_result = -1;
 	}
+	if (t->loop) /* its own functions have said which it is */
+		return 0;
 	if (!timeout)
 		return (is_first && is_main) || ++t->loop_other_polls >= RAY_LOOP_PROOFS;
 	/* Asked first, then slept. */

@@ -40,7 +40,9 @@ enum ray_uv_kind {
 
 /* Offsets in libuv's structures that are the same in all of version 1. */
 enum {
-	RAY_UV_LOOP_FD = 64,	     /* uv_loop_t.backend_fd */
+	RAY_UV_LOOP_FIELDS = 40, /* uv_loop_t.internal_fields; flags come first in what is there */
+	RAY_UV_LOOP_FD = 64,	 /* uv_loop_t.backend_fd */
+	RAY_UV_METRICS_IDLE_TIME = 1,
 	RAY_UV_HANDLE_LOOP = 8,	     /* uv_handle_t.loop */
 	RAY_UV_HANDLE_TYPE = 16,     /* uv_handle_t.type */
 	RAY_UV_STREAM_WATCHER = 136, /* uv_stream_t.io_watcher */
@@ -236,18 +238,33 @@ static __always_inline void ray_phase_begin(struct ray_slot *s, struct ray_node_
 	t->phase_start = s->cursor[RAY_LOOP_NOW];
 }
 
-/* What every hook here begins with: the thread, if this is its loop; and if that was not known to work, it is now. */
+/* A loop whose functions run on this thread: is it one that JavaScript runs on? node has those measure their idle time. */
+static __always_inline int ray_loop_recognise(struct ray_node_thread *t, __u64 loop, __u64 now)
+{
+	const struct ray_watched *w = ray_watched_get();
+	__s32 fd, flags;
+
+	if (!w || !w->at.loop_time) /* its libuv is not as it should be */
+		return 0;
+	fd = ray_uv_int(loop + RAY_UV_LOOP_FD);
+	flags = ray_uv_int(ray_uv_pointer(loop + RAY_UV_LOOP_FIELDS));
+	if ((flags < 0 || !(flags & RAY_UV_METRICS_IDLE_TIME)) && !(t->loop_flags & RAY_LOOP_PLAIN && t->loop_fd == fd))
+		return 0;
+	if (!(t->loop_flags & RAY_LOOP_KNOWN) || t->loop_fd != fd)
+		ray_loop_adopt(t, fd, 0, now);
+	t->loop = loop;
+	return 1;
+}
+
+/* What every hook here begins with: not 0 if it is about the thread's own loop; and if that was not known to work, it is now. */
 static __noinline int ray_loop_enter(struct ray_slot *s, struct ray_node_thread *t, __u64 loop)
 {
-	if (!t || !(t->loop_flags & RAY_LOOP_KNOWN))
+	__u64 now = bpf_ktime_get_ns();
+
+	if (!t || !loop || (t->loop != loop && !ray_loop_recognise(t, loop, now)))
 		return 0;
-	if (t->loop != loop) {
-		if (ray_uv_int(loop + RAY_UV_LOOP_FD) != t->loop_fd)
-			return 0;
-		t->loop = loop;
-	}
 	s->cursor[RAY_LOOP_BITS] = 0;
-	s->cursor[RAY_LOOP_NOW] = bpf_ktime_get_ns();
+	s->cursor[RAY_LOOP_NOW] = now;
 	if (t->loop_flags & RAY_LOOP_MAYBE && !(t->loop_flags & RAY_LOOP_AWAKE)) {
 		t->loop_flags |= RAY_LOOP_AWAKE;
 		ray_loop_tells(s, RAY_TELL_LOOP_START);

@@ -76,12 +76,14 @@ const blocks = {
 			done();
 		});
 	},
-	closing(done) {
-		const server = net.createServer().listen(0, '127.0.0.1', () =>
-			server.close(function spinInClose() {
+	closing(done) { // of a server it would be the next tick
+		const server = net.createServer().listen(0, '127.0.0.1', () => {
+			const socket = net.connect(server.address().port, '127.0.0.1', () => socket.destroy());
+			socket.on('close', function spinInClose() {
 				block('closing', 'spinInClose');
-				done();
-			}));
+				server.close(done);
+			});
+		});
 	},
 	wait(done) {
 		setTimeout(function waitInTimer() {
