@@ -284,6 +284,10 @@ struct ray_node_thread {
 	__u64 write_ssl, write_buffer, write_out;
 	/* node_http2.bpf.h: the session that is being given a request */
 	__u64 h2_session;
+	/* node_worker.bpf.h: the worker whose thread it is; 0: none */
+	__u64 worker, worker_id;
+	__s32 worker_code;
+	__u32 worker_flags;
 	/* node_loop.bpf.h: the event loop that the thread runs. Times are ns. */
 	__u64 loop; /* uv_loop_t *; 0: none of its functions was seen yet */
 	__u64 loop_iteration;

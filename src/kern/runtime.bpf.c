@@ -18,6 +18,7 @@
 #include "kern/node_loop.bpf.h"
 #include "kern/node_process.bpf.h"
 #include "kern/node_pool.bpf.h"
+#include "kern/node_worker.bpf.h"
 #include "kern/number.bpf.h"
 #include "kern/path.bpf.h"
 #include "kern/progeny.bpf.h"

@@ -16,6 +16,7 @@
 	(BIT(HTTP_CLIENT_REQUEST) | BIT(HTTP_CLIENT_RESPONSE_START) | BIT(HTTP_CLIENT_RESPONSE) | BIT(HTTP_CLIENT_ABORT))
 #define HTTP2 (BIT(HTTP2_STREAM_OPEN) | BIT(HTTP2_STREAM_CLOSE))
 
+#define WORKER_LOSS "the code they end with"
 #define H2_LOSS "requests of HTTP/2"
 
 #define HTTP2_CALLBACK(symbol) "_ZN4node5http212Http2Session" symbol
@@ -113,6 +114,15 @@ const struct ray_hook ray_hooks[] = {
 	  .names = { "nghttp2_submit_request" } },
 	{ .handler = "ray_on_h2_delete", .kind = RAY_SITE_UPROBE, .helps = HTTP2 | HTTP_SERVER | HTTP_CLIENT,
 	  .loss = "streams that end with their session", .names = { "nghttp2_session_del" } },
+	/* threads */
+	{ .handler = "ray_on_worker_run", .kind = RAY_SITE_UPROBE, .needed_by = BIT(WORKER_START) | BIT(WORKER_EXIT),
+	  .names = { "_ZN4node6worker6Worker3RunEv" } },
+	{ .handler = "ray_on_worker_run_return", .kind = RAY_SITE_URETPROBE, .needed_by = BIT(WORKER_EXIT), .names = { "_ZN4node6worker6Worker3RunEv" } },
+	{ .handler = "ray_on_environment_exit", .kind = RAY_SITE_UPROBE, .helps = BIT(WORKER_EXIT), .loss = WORKER_LOSS,
+	  .names = { "_ZN4node11Environment4ExitENS_8ExitCodeE", "_ZN4node11Environment4ExitEi" } },
+	/* The first calls the second where it is there. */
+	{ .handler = "ray_on_spin_return", .kind = RAY_SITE_URETPROBE, .helps = BIT(WORKER_EXIT), .loss = WORKER_LOSS,
+	  .names = { "_ZN4node21SpinEventLoopInternalEPNS_11EnvironmentE", "_ZN4node13SpinEventLoopEPNS_11EnvironmentE" } },
 	{ .handler = "ray_on_exit", .kind = RAY_SITE_SYSCALL_ENTER, .number = SYS_exit_group, .needed_by = BIT(PROCESS_EXIT) },
 
 	/* Works of the pool, and what they are about. */
