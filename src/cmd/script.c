@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/duration.h"
 #include "cmd/trace.h"
+#include "probe/watch.h"
 
 enum { ROUND_MS = 100 };
 
@@ -219,6 +220,7 @@ static struct ray_error *compile(struct ray_script *s, struct ray_trace_call *t)
 	if (asprintf(&name, "%s.d", s->name) < 0)
 		return &ray_enomem;
 	ray_trace_options_init(&t->options);
+	t->options.zdefs = true; /* targets may still become a node */
 	t->call = s->call;
 	t->out = stdout;
 	if (!ray_vec_push(&t->arguments, name) ||
@@ -234,6 +236,29 @@ static struct ray_error *compile(struct ray_script *s, struct ray_trace_call *t)
 	return err ? err : ray_trace_compile(t);
 }
 
+/* Probes of node that the script has, and that not one target has: nothing would ever be told. */
+static struct ray_error *check_events(const struct ray_trace_call *t)
+{
+	bool wants = false;
+
+	for (size_t i = 0; i < t->program->clauses.n; i++) {
+		const struct ray_clause *clause = t->program->clauses.at[i];
+
+		for (size_t k = 0; k < clause->spec_count; k++) {
+			if (!ray_watch_events(&clause->specs[k]) || ray_clause_is_off(clause))
+				continue;
+			wants = true;
+			if (clause->probes.n)
+				return NULL;
+		}
+	}
+	if (!wants || !t->pids.n || t->children.n)
+		return NULL;
+	return ray_error_remedy(
+		ray_error_new(RAY_UNREADABLE, "this node has none of the functions that would tell its events"),
+		"noderay doctor says what is missing");
+}
+
 static struct ray_error *execute(struct ray_script *s, struct ray_trace_call *t, uint64_t duration_ns)
 {
 	struct ray_trace_settings settings = { .options = &t->options,
@@ -246,13 +271,15 @@ static struct ray_error *execute(struct ray_script *s, struct ray_trace_call *t,
 	struct ray_error *err = compile(s, t);
 
 	if (!err)
+		err = check_events(t);
+	if (!err)
 		err = ray_trace_create(t->program, t->catalogue, &settings, &trace);
 	return err ? err : run_trace(s, t, trace, duration_ns);
 }
 
 struct ray_error *ray_script_run(struct ray_script *s, bool *is_shown)
 {
-	bool is_only_shown = ray_call_has(s->call, "show-script");
+	bool is_only_shown = s->only_show || ray_call_has(s->call, "show-script");
 	struct ray_trace_call t = { 0 };
 	struct ray_error *err = read_text(s);
 	uint64_t duration_ns = 0;

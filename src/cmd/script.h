@@ -45,6 +45,7 @@ struct ray_script {
 	/* After each round of facts, at least ten times a second: output is flushed then; may be NULL. */
 	void (*on_round)(void *arg);
 	void *arg;
+	bool only_show; /* as with --show-script */
 	/* Filled in by ray_script_run(). */
 	uint64_t duration_ns; /* from probes on to probes off */
 	/* Its own: */

@@ -13,6 +13,7 @@
 	X(ps) \
 	X(stack) \
 	X(trace) \
+	X(http) \
 	X(syscalls) \
 	X(maps) \
 	X(files) \

@@ -191,6 +191,8 @@ static struct ray_error *reserve(struct ray_trace *t)
 		const struct ray_clause *clause = t->program->clauses.at[i];
 		uint64_t events = 0;
 
+		if (ray_clause_is_off(clause))
+			continue;
 		for (size_t k = 0; k < clause->spec_count && ray_trace_may_grow(t, clause); k++)
 			events |= ray_watch_events(&clause->specs[k]);
 		t->watched |= events;

@@ -291,6 +291,24 @@ static struct ray_error *args(struct ray_catalogue *c, struct ray_probe *probe, 
 	return NULL;
 }
 
+/* The same in every process, also before there is one. */
+static struct ray_error *each_args(struct ray_catalogue *c, const struct ray_probe_spec *spec,
+				   bool (*take)(const struct ray_probe_args *args, void *arg), void *arg)
+{
+	uint64_t events = ray_watch_events(spec);
+
+	(void)c;
+	for (uint32_t i = 1; i < RAY_NODE_EVENT_COUNT; i++) {
+		struct ray_probe_args all = { .at = ray_node_events[i].args,
+					      .count = ray_node_events[i].arg_count,
+					      .known = true };
+
+		if (events >> i & 1 && !take(&all, arg))
+			break;
+	}
+	return NULL;
+}
+
 static struct ray_error *sites(struct ray_catalogue *c, struct ray_probe *probe)
 {
 	struct ray_site *site = ray_probe_site_add(c, probe);
@@ -320,4 +338,5 @@ const struct ray_provider ray_provider_node = {
 	.match_process = match_late,
 	.args = args,
 	.sites = sites,
+	.each_args = each_args,
 };

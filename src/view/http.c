@@ -1,0 +1,335 @@
+/* http.c - see http.h. SPDX-License-Identifier: MIT */
+#include "view/http.h"
+
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/http_internal.h"
+
+enum { MOST_SENT = 65536 /* responses begun and not ended whose stacks are kept */ };
+
+static const struct ray_live_column columns[] = {
+	{ "time", "TIME", 12, RAY_ALIGN_LEFT, RAY_CUT_NEVER, "seconds since the start" },
+	{ "pid", "PID", 7, RAY_ALIGN_RIGHT, RAY_CUT_NEVER, "process" },
+	{ "tid", "TID", 7, RAY_ALIGN_RIGHT, RAY_CUT_NEVER, "thread" },
+	{ "probe", "PROBE", 6, RAY_ALIGN_LEFT, RAY_CUT_NEVER, "server, client or gc" },
+	{ "which", "", 2, RAY_ALIGN_LEFT, RAY_CUT_NEVER, "-> begins, <- ends" },
+	{ "id", "ID", 6, RAY_ALIGN_RIGHT, RAY_CUT_NEVER, "number of the request in this run" },
+	{ "fd", "FD", 4, RAY_ALIGN_RIGHT, RAY_CUT_NEVER, "file descriptor of the connection" },
+	{ "latency", "LATENCY", 10, RAY_ALIGN_RIGHT, RAY_CUT_NEVER,
+	  "from the request's head to the response's last byte" },
+	{ "ttfb", "TTFB", 10, RAY_ALIGN_RIGHT, RAY_CUT_NEVER, "to the response's first byte" },
+	{ "status", "STATUS", 6, RAY_ALIGN_RIGHT, RAY_CUT_NEVER, "status; ! behind it: cut off in the middle" },
+	{ "bytes", "BYTES", 8, RAY_ALIGN_RIGHT, RAY_CUT_NEVER, "body of the response" },
+	{ "reqbytes", "REQBYTES", 8, RAY_ALIGN_RIGHT, RAY_CUT_NEVER, "body of the request" },
+	{ "raddr", "RADDR", 16, RAY_ALIGN_LEFT, RAY_CUT_NEVER, "address of the other end" },
+	{ "rport", "RPORT", 5, RAY_ALIGN_RIGHT, RAY_CUT_NEVER, "port of the other end" },
+	{ "lport", "LPORT", 5, RAY_ALIGN_RIGHT, RAY_CUT_NEVER, "own port" },
+	{ "version", "HTTP", 4, RAY_ALIGN_LEFT, RAY_CUT_NEVER, "1.0, 1.1 or 2; + over TLS" },
+	{ "host", "HOST", 20, RAY_ALIGN_LEFT, RAY_CUT_NEVER, "header Host" },
+	{ "method", "METHOD", 6, RAY_ALIGN_LEFT, RAY_CUT_NEVER, "method" },
+	{ "path", "PATH", 20, RAY_ALIGN_LEFT, RAY_CUT_END, "URL up to ?" },
+	{ "url", "URL", 20, RAY_ALIGN_LEFT, RAY_CUT_END, "URL" },
+};
+
+/* ---- life ---- */
+
+struct ray_error *ray_http_view_create(const struct ray_http_options *options, FILE *out, struct ray_http_view **ret)
+{
+	const char *usual = options->begins ? "time,pid,probe,which,latency,method,status,path" :
+					      "time,pid,probe,latency,method,status,bytes,path";
+	ray_auto(ray_http_view, v) = calloc(1, sizeof(*v));
+	struct ray_error *err;
+
+	if (!v || !(v->tally = ray_tally_create()))
+		return &ray_enomem;
+	v->options = *options;
+	v->out = out;
+	err = ray_live_create(columns, RAY_COUNT(columns), usual, options->columns, options->width, &v->live);
+	if (err)
+		return err;
+	*ret = ray_take(v);
+	return NULL;
+}
+
+void ray_http_view_free(struct ray_http_view *v)
+{
+	if (!v)
+		return;
+	for (size_t i = 0; i < v->sent.n; i++)
+		free(v->sent.at[i].stack);
+	ray_vec_free(&v->sent);
+	ray_live_free(v->live);
+	ray_tally_free(v->tally);
+	ray_text_deinit(&v->line);
+	free(v);
+}
+
+void ray_http_view_start(struct ray_http_view *v, uint64_t epoch_ns)
+{
+	v->start_ns = epoch_ns;
+	if (v->options.is_json || v->options.top || v->options.bars)
+		return;
+	ray_live_heading(v->live, &v->line);
+	fputs(ray_text_get(&v->line), v->out);
+	ray_text_clear(&v->line);
+}
+
+bool ray_http_is_wanted(const struct ray_http_view *v, const char *url)
+{
+	return !v->options.url || !fnmatch(v->options.url, url, 0);
+}
+
+/* ---- who sent it ---- */
+
+static void keep_stack(struct ray_http_view *v, const struct ray_fact *f)
+{
+	struct ray_http_sent sent = { (uint64_t)ray_fact_number(f, "id"), strdup(ray_fact_text(f, "stack")) };
+
+	/* A response that never ends keeps its place no longer than that. */
+	if (v->sent.n >= MOST_SENT) {
+		free(v->sent.at[0].stack);
+		memmove(v->sent.at, v->sent.at + 1, --v->sent.n * sizeof(*v->sent.at));
+	}
+	if (!sent.stack || !ray_vec_push(&v->sent, sent))
+		free(sent.stack);
+}
+
+/* The caller's to free; NULL: it is not known. The newest is the likeliest. */
+static char *take_stack(struct ray_http_view *v, uint64_t id)
+{
+	for (size_t i = v->sent.n; i; i--) {
+		char *stack = v->sent.at[i - 1].stack;
+
+		if (v->sent.at[i - 1].id != id)
+			continue;
+		memmove(&v->sent.at[i - 1], &v->sent.at[i], (v->sent.n - i) * sizeof(*v->sent.at));
+		v->sent.n--;
+		return stack;
+	}
+	return NULL;
+}
+
+static json_t *stack_json(const char *stack)
+{
+	json_t *frames = json_array();
+
+	while (stack && *stack) {
+		size_t length = strcspn(stack, "\n");
+		ray_auto_memory char *line = strndup(stack, length);
+
+		if (line && *line)
+			json_array_append_new(frames, ray_json_text(line));
+		stack += length + (stack[length] == '\n');
+	}
+	return frames;
+}
+
+/* ---- JSON ---- */
+
+static const char *version_text(int64_t version)
+{
+	return version == 20 ? "2" : version == 10 ? "1.0" : "1.1";
+}
+
+static json_t *head_json(const struct ray_fact *f, const char *probe)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "time", json_real((double)f->time_ns / 1e9));
+	json_object_set_new(o, "pid", json_integer(f->pid));
+	json_object_set_new(o, "tid", json_integer(f->tid));
+	json_object_set_new(o, "probe", json_string(probe));
+	return o;
+}
+
+static void number_json(json_t *o, const char *key, const struct ray_fact *f, const char *field)
+{
+	json_object_set_new(o, key, json_integer(ray_fact_number(f, field)));
+}
+
+static json_t *path_json(const char *url)
+{
+	ray_auto_text path = { 0 };
+
+	ray_text_add_bytes(&path, url, strcspn(url, "?"));
+	return ray_json_text(ray_text_get(&path));
+}
+
+static void print_json(struct ray_http_view *v, const struct ray_fact *f, bool is_end)
+{
+	json_t *o = head_json(f, ray_fact_text(f, "probe"));
+	uint64_t id = (uint64_t)ray_fact_number(f, "id");
+
+	if (v->options.begins)
+		json_object_set_new(o, "which", json_string(is_end ? "end" : "begin"));
+	number_json(o, "id", f, "id");
+	number_json(o, "fd", f, "fd");
+	json_object_set_new(o, "method", ray_json_text(ray_fact_text(f, "method")));
+	json_object_set_new(o, "url", ray_json_text(ray_fact_text(f, "url")));
+	json_object_set_new(o, "path", path_json(ray_fact_text(f, "url")));
+	number_json(o, "url_length", f, "length");
+	if (is_end) {
+		number_json(o, "status", f, "status");
+		json_object_set_new(o, "latency_ms", ray_json_ms((uint64_t)ray_fact_number(f, "latency")));
+		json_object_set_new(o, "ttfb_ms", ray_json_ms((uint64_t)ray_fact_number(f, "ttfb")));
+		number_json(o, "bytes", f, "bytes");
+		number_json(o, "request_bytes", f, "request");
+		json_object_set_new(o, "aborted", json_boolean(ray_fact_number(f, "aborted")));
+	}
+	json_object_set_new(o, "raddr", ray_json_text(ray_fact_text(f, "raddr")));
+	number_json(o, "rport", f, "rport");
+	number_json(o, "lport", f, "lport");
+	json_object_set_new(o, "host", ray_json_text(ray_fact_text(f, "host")));
+	json_object_set_new(o, "version", json_string(version_text(ray_fact_number(f, "version"))));
+	json_object_set_new(o, "tls", json_boolean(ray_fact_number(f, "tls")));
+	if (is_end) {
+		ray_auto_memory char *stack = take_stack(v, id);
+
+		if (stack)
+			json_object_set_new(o, "stack", stack_json(stack));
+	}
+	ray_json_print(o);
+}
+
+static void print_gc_json(const struct ray_fact *f)
+{
+	json_t *o = head_json(f, "gc");
+
+	json_object_set_new(o, "type", ray_json_text(ray_fact_text(f, "type")));
+	json_object_set_new(o, "reason", ray_json_text(ray_fact_text(f, "reason")));
+	json_object_set_new(o, "latency_ms", ray_json_ms((uint64_t)ray_fact_number(f, "latency")));
+	ray_json_print(o);
+}
+
+/* ---- lines ---- */
+
+static void add_time(struct ray_http_view *v, const struct ray_fact *f)
+{
+	uint64_t us = f->time_ns > v->start_ns ? (f->time_ns - v->start_ns) / 1000 : 0;
+
+	ray_live_printf(v->live, "[%3" PRIu64 ".%06" PRIu64 "]", us / 1000000, us % 1000000);
+	ray_live_printf(v->live, "%u", f->pid);
+	ray_live_printf(v->live, "%u", f->tid);
+}
+
+static void add_ms(struct ray_http_view *v, const struct ray_fact *f, const char *field, bool is_there)
+{
+	uint64_t us = (uint64_t)ray_fact_number(f, field) / 1000;
+
+	if (is_there)
+		ray_live_printf(v->live, "%" PRIu64 ".%03" PRIu64 "ms", us / 1000, us % 1000);
+	else
+		ray_live_add(v->live, "-");
+}
+
+static void add_number(struct ray_http_view *v, const struct ray_fact *f, const char *field, bool is_there)
+{
+	if (is_there)
+		ray_live_printf(v->live, "%" PRId64, ray_fact_number(f, field));
+	else
+		ray_live_add(v->live, "-");
+}
+
+static void add_status(struct ray_http_view *v, const struct ray_fact *f, bool is_end)
+{
+	int64_t status = ray_fact_number(f, "status");
+	bool aborted = ray_fact_number(f, "aborted");
+
+	if (!is_end)
+		ray_live_add(v->live, "-");
+	else if (!status)
+		ray_live_add(v->live, aborted ? "abort" : "-");
+	else
+		ray_live_printf(v->live, "%" PRId64 "%s", status, aborted ? "!" : "");
+}
+
+static void add_urls(struct ray_http_view *v, const struct ray_fact *f)
+{
+	const char *url = ray_fact_text(f, "url");
+	/* What did not fit into its place is marked. */
+	const char *more = (size_t)ray_fact_number(f, "length") > strlen(url) ? "..." : "";
+	size_t path = strcspn(url, "?");
+
+	ray_live_printf(v->live, "%.*s%s", (int)path, url, url[path] ? "" : more);
+	ray_live_printf(v->live, "%s%s", url, more);
+}
+
+static void end_line(struct ray_http_view *v)
+{
+	ray_live_end(v->live, &v->line);
+	fputs(ray_text_get(&v->line), v->out);
+	ray_text_clear(&v->line);
+}
+
+static void print_line(struct ray_http_view *v, const struct ray_fact *f, bool is_end)
+{
+	ray_auto_memory char *stack = is_end ? take_stack(v, (uint64_t)ray_fact_number(f, "id")) : NULL;
+
+	add_time(v, f);
+	ray_live_add(v->live, ray_fact_text(f, "probe"));
+	ray_live_add(v->live, is_end ? "<-" : "->");
+	add_number(v, f, "id", true);
+	add_number(v, f, "fd", true);
+	add_ms(v, f, "latency", is_end);
+	add_ms(v, f, "ttfb", is_end && ray_fact_number(f, "status"));
+	add_status(v, f, is_end);
+	add_number(v, f, "bytes", is_end);
+	add_number(v, f, "request", is_end);
+	ray_live_add(v->live, ray_fact_text(f, "raddr"));
+	add_number(v, f, "rport", true);
+	add_number(v, f, "lport", true);
+	ray_live_printf(v->live, "%s%s", version_text(ray_fact_number(f, "version")),
+			ray_fact_number(f, "tls") ? "+" : "");
+	ray_live_add(v->live, ray_fact_text(f, "host"));
+	ray_live_add(v->live, ray_fact_text(f, "method"));
+	add_urls(v, f);
+	end_line(v);
+	for (const char *at = stack; at && *at; at += strcspn(at, "\n"), at += *at == '\n')
+		if (*at != '\n')
+			fprintf(v->out, "    %.*s\n", (int)strcspn(at, "\n"), at + strspn(at, " "));
+}
+
+static void print_gc_line(struct ray_http_view *v, const struct ray_fact *f)
+{
+	add_time(v, f);
+	ray_live_add(v->live, "gc");
+	ray_live_add(v->live, "<-");
+	ray_live_add(v->live, "-");
+	ray_live_add(v->live, "-");
+	add_ms(v, f, "latency", true);
+	for (size_t i = 8; i < RAY_COUNT(columns); i++)
+		ray_live_add(v->live, "-");
+	end_line(v);
+}
+
+void ray_http_view_take(struct ray_http_view *v, const struct ray_fact *f)
+{
+	bool is_end = ray_fact_is(f, "end");
+
+	if (ray_fact_is(f, "sent")) {
+		keep_stack(v, f);
+	} else if (ray_fact_is(f, "gc")) {
+		if (v->options.is_json)
+			print_gc_json(f);
+		else
+			print_gc_line(v, f);
+	} else if (is_end || ray_fact_is(f, "begin")) {
+		if (!ray_http_is_wanted(v, ray_fact_text(f, "url")))
+			free(take_stack(v, (uint64_t)ray_fact_number(f, "id")));
+		else if (v->options.is_json)
+			print_json(v, f, is_end);
+		else
+			print_line(v, f, is_end);
+	} else {
+		ray_http_top_take(v, f);
+	}
+}
+
+void ray_http_view_finish(struct ray_http_view *v, uint64_t epoch_ns)
+{
+	if (v->options.top || v->options.bars)
+		ray_http_top_print(v, epoch_ns);
+}
