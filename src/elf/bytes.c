@@ -181,6 +181,33 @@ bool ray_elf_read_int(struct ray_elf *e, uint64_t vaddr, int32_t *ret)
 	return true;
 }
 
+/* The relocations of a library that only add where it was loaded come sorted, and first. A file may say otherwise: so all are looked at. */
+static bool find_relative(struct ray_elf *e, uint64_t vaddr, uint64_t *ret)
+{
+	const void *bytes;
+	uint64_t at;
+	size_t size;
+	Elf64_Rela r;
+
+	if (!ray_elf_section(e, ".rela.dyn", &bytes, &size, &at))
+		return false;
+	for (size_t i = 0; i + sizeof(r) <= size; i += sizeof(r)) {
+		memcpy(&r, (const uint8_t *)bytes + i, sizeof(r));
+		if (r.r_offset == vaddr && ELF64_R_TYPE(r.r_info) == R_X86_64_RELATIVE) {
+			*ret = (uint64_t)r.r_addend;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool ray_elf_read_pointer(struct ray_elf *e, uint64_t vaddr, uint64_t *ret)
+{
+	if (e->type == ET_DYN && find_relative(e, vaddr, ret))
+		return true;
+	return ray_elf_read(e, vaddr, ret, sizeof(*ret)) == sizeof(*ret);
+}
+
 const void *ray_elf_bytes(struct ray_elf *e, size_t *size_ret)
 {
 	*size_ret = e->size;

@@ -55,6 +55,8 @@ bool ray_elf_symbol_at(struct ray_elf *e, uint64_t vaddr, struct ray_symbol *ret
 size_t ray_elf_read(struct ray_elf *e, uint64_t vaddr, void *buffer, size_t size);
 /* A variable as the program starts with it: zero where the file only sets memory aside (.bss). */
 bool ray_elf_read_int(struct ray_elf *e, uint64_t vaddr, int32_t *ret);
+/* A pointer in the image, as the file's own vaddr: in a library the dynamic linker puts it there when the program starts. */
+bool ray_elf_read_pointer(struct ray_elf *e, uint64_t vaddr, uint64_t *ret);
 /* Copies bytes at a file offset; returns how many. */
 size_t ray_elf_read_file(struct ray_elf *e, uint64_t offset, void *buffer, size_t size);
 /* The whole file, mapped; for searches. */

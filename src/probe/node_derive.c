@@ -54,7 +54,9 @@ enum {
 	LOOP_CHECK = 400,
 	LOOP_IDLE = 416,
 	LOOP_TIMER_HEAP = 520,
-	WORK_CB = -16, /* uv_work_t, from its work_req on */
+	WORK_REQ_WORK = 88, /* uv_work_t */
+	WORK_REQ_DONE = 96,
+	WORK_CB = -16, /* the same, from its work_req on */
 	AFTER_WORK_CB = -8,
 	WORK_LOOP = -24,
 };
@@ -156,34 +158,52 @@ static void try_handed(struct handed *h, uint64_t vaddr)
 		ray_vote_cast(&h->done, vaddr);
 }
 
+/* Stored one by one, each says what it is by where it goes. */
+static bool see_placed(const struct ray_flow_step *step, void *arg)
+{
+	struct handed *h = arg;
+
+	if (step->kind != RAY_FLOW_STORE || !ray_follow_begins(h->d->elf, step->target, NULL))
+		return true;
+	if (step->displacement == WORK_REQ_WORK)
+		ray_vote_cast(&h->work, step->target);
+	if (step->displacement == WORK_REQ_DONE)
+		ray_vote_cast(&h->done, step->target);
+	return true;
+}
+
 /* Addresses come as constants, or in pairs from memory for a vector register to store at once. */
 static bool see_handed(const struct ray_flow_step *step, void *arg)
 {
+	enum { WORD = 8, PAIR = 16 };
 	struct handed *h = arg;
-	uint64_t words[2];
-	size_t got;
+	uint64_t value;
 
 	if (step->kind == RAY_FLOW_CONSTANT || step->kind == RAY_FLOW_STORE)
 		try_handed(h, step->target);
-	if (step->kind != RAY_FLOW_LOAD || step->size < sizeof(words[0]) || step->size > sizeof(words))
+	if (step->kind != RAY_FLOW_LOAD || step->size < WORD || step->size > PAIR)
 		return true;
-	got = ray_elf_read(h->d->elf, step->target, words, step->size);
-	for (size_t i = 0; i < got / sizeof(words[0]); i++)
-		try_handed(h, words[i]);
+	for (size_t i = 0; i < step->size; i += WORD)
+		if (ray_elf_read_pointer(h->d->elf, step->target + i, &value))
+			try_handed(h, value);
 	return true;
 }
 
 static void derive_queue(struct ray_derive *d)
 {
-	struct handed h = { .d = d };
+	static ray_follow_fn *const ways[] = { see_placed, see_handed };
+	uint64_t caller = ray_follow_exported(d->elf, "uv_queue_work");
 
 	derive_submitted(d, "uv_queue_work", RAY_UV_QUEUE_WORK, RAY_UV_QUEUE_DONE);
-	if (d->places[RAY_UV_QUEUE_WORK].vaddr ||
-	    !ray_follow_walk(d->elf, ray_follow_exported(d->elf, "uv_queue_work"), see_handed, &h) ||
-	    !ray_vote_is_won(&h.work, 1) || !ray_vote_is_won(&h.done, 1))
-		return;
-	ray_derive_set(d, RAY_UV_QUEUE_WORK, h.work.value);
-	ray_derive_set(d, RAY_UV_QUEUE_DONE, h.done.value);
+	for (size_t i = 0; i < RAY_COUNT(ways) && !d->places[RAY_UV_QUEUE_WORK].vaddr; i++) {
+		struct handed h = { .d = d };
+
+		if (!ray_follow_walk(d->elf, caller, ways[i], &h) || !ray_vote_is_won(&h.work, 1) ||
+		    !ray_vote_is_won(&h.done, 1) || h.work.value == h.done.value)
+			continue;
+		ray_derive_set(d, RAY_UV_QUEUE_WORK, h.work.value);
+		ray_derive_set(d, RAY_UV_QUEUE_DONE, h.done.value);
+	}
 }
 
 /* uv_loop_init() hands it to uv_async_init(), as third argument. */
@@ -207,16 +227,24 @@ static void derive_work_done(struct ray_derive *d)
 
 /* ---- the loop ---- */
 
-/* The one function that uv_run() calls, touches all of these fields and calls something through a pointer. */
+static bool is_placed(const struct ray_derive *d, uint64_t vaddr)
+{
+	for (size_t i = 0; i < RAY_UV_FUNCTIONS; i++)
+		if (d->places[i].vaddr == vaddr)
+			return true;
+	return false;
+}
+
+/* The one function that uv_run() calls, is none that is known, touches all of these fields and calls something through a pointer. */
 static uint64_t only_callee(const struct ray_derive *d, const struct ray_follow_content *run, const int64_t *fields,
 			    size_t count)
 {
-	struct ray_vote v = { 0 };
 	struct ray_follow_content c;
+	struct ray_vote v = { 0 };
 	size_t j;
 
 	for (size_t i = 0; i < run->callee_count; i++) {
-		for (j = 0; j < count && run->callees[i] != d->places[RAY_UV_IO_POLL].vaddr; j++)
+		for (j = 0; j < count && !is_placed(d, run->callees[i]); j++)
 			if (!ray_follow_content(d->elf, run->callees[i], fields[j], &c) || !c.is_touched ||
 			    !c.has_indirect)
 				break;
@@ -259,6 +287,6 @@ void ray_node_derive(struct ray_elf *e, struct ray_uv_place ret[RAY_UV_FUNCTIONS
 	derive_submitted(&d, "uv_random", RAY_UV_RANDOM_WORK, RAY_UV_RANDOM_DONE);
 	derive_queue(&d);
 	derive_work_done(&d);
-	derive_phases(&d);
 	ray_derive_watchers(&d);
+	derive_phases(&d);
 }

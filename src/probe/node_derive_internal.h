@@ -12,7 +12,7 @@ struct ray_derive {
 
 /* Nothing happens if no function begins there. */
 void ray_derive_set(struct ray_derive *d, enum ray_uv_function function, uint64_t vaddr);
-/* What the loop calls when a descriptor is ready: uv__stream_io and the like. After uv__io_poll. */
+/* What the loop calls when a descriptor is ready: uv__stream_io and the like. */
 void ray_derive_watchers(struct ray_derive *d);
 
 #endif

@@ -289,6 +289,14 @@ static void derive_switch(struct ray_derive *d, uint64_t stream, const uint64_t 
 	try_function(d->elf, ray_follow_exported(d->elf, "uv_run"), kinds, &cases);
 	for (size_t i = 0; i < run.callee_count; i++)
 		try_function(d->elf, run.callees[i], kinds, &cases);
+	/* Or one further: uv_run(), uv__run_pending(), uv__io_cb(). */
+	for (size_t i = 0; i < run.callee_count && !cases.function[RAY_UV_STREAM_IO].count; i++) {
+		struct ray_follow_content c;
+
+		ray_follow_content(d->elf, run.callees[i], 0, &c);
+		for (size_t k = 0; k < c.callee_count; k++)
+			try_function(d->elf, c.callees[k], kinds, &cases);
+	}
 	for (int i = 0; i < RAY_UV_FUNCTIONS; i++)
 		if (ray_vote_is_won(&cases.function[i], 1))
 			ray_derive_set(d, (enum ray_uv_function)i, cases.function[i].value);
