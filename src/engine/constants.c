@@ -73,6 +73,8 @@ static const struct {
 	[RAY_LINK_FILE_FLAGS] = { "file", "f_flags" },
 	[RAY_LINK_FILE_POS] = { "file", "f_pos" },
 	[RAY_LINK_FILE_INODE] = { "file", "f_inode" },
+	[RAY_LINK_FILE_PRIVATE] = { "file", "private_data" },
+	[RAY_LINK_INODE_MODE] = { "inode", "i_mode" },
 	[RAY_LINK_INODE_INO] = { "inode", "i_ino" },
 	[RAY_LINK_PATH_DENTRY] = { "path", "dentry" },
 	[RAY_LINK_PATH_MNT] = { "path", "mnt" },
@@ -89,6 +91,19 @@ static const struct {
 	[RAY_LINK_MOUNT_PARENT] = { "mount", "mnt_parent" },
 	[RAY_LINK_MOUNT_MOUNTPOINT] = { "mount", "mnt_mountpoint" },
 	[RAY_LINK_VFSMOUNT_ROOT] = { "vfsmount", "mnt_root" },
+	[RAY_LINK_SOCKET_SK] = { "socket", "sk" },
+	[RAY_LINK_SOCKET_TYPE] = { "socket", "type" },
+	[RAY_LINK_SOCK_FAMILY] = { "sock", "__sk_common.skc_family" },
+	[RAY_LINK_SOCK_NUM] = { "sock", "__sk_common.skc_num" },
+	[RAY_LINK_SOCK_DPORT] = { "sock", "__sk_common.skc_dport" },
+	[RAY_LINK_SOCK_DADDR] = { "sock", "__sk_common.skc_daddr" },
+	[RAY_LINK_SOCK_RCV_SADDR] = { "sock", "__sk_common.skc_rcv_saddr" },
+	[RAY_LINK_SOCK_V6_DADDR] = { "sock", "__sk_common.skc_v6_daddr" },
+	[RAY_LINK_SOCK_V6_RCV_SADDR] = { "sock", "__sk_common.skc_v6_rcv_saddr" },
+	[RAY_LINK_UNIX_ADDR] = { "unix_sock", "addr" },
+	[RAY_LINK_UNIX_PEER] = { "unix_sock", "peer" },
+	[RAY_LINK_UNIX_ADDRESS_LEN] = { "unix_address", "len" },
+	[RAY_LINK_UNIX_ADDRESS_NAME] = { "unix_address", "name" },
 };
 
 static struct ray_error *kernel_offset(struct ray_trace *t, const char *type, const char *member, uint64_t *ret)

@@ -297,7 +297,6 @@ static struct ray_error *create_watch(struct ray_trace *t, const bool used[RAY_L
 		{ RAY_LINK_NODE_H2, "node_h2", sizeof(struct ray_h2_key), sizeof(struct ray_h2_state), 262144 },
 		{ RAY_LINK_NODE_WORKS, "node_works", sizeof(struct ray_node_work_key),
 		  sizeof(struct ray_node_work_state), 262144 },
-		{ RAY_LINK_NODE_H2, "node_h2", sizeof(struct ray_h2_key), sizeof(struct ray_h2_state), 262144 },
 	};
 	struct ray_error *err = NULL;
 

@@ -24,6 +24,11 @@
 /* The compiler must not remember what it knows of x: the verifier would be shown a check of one register and a use of another. */
 #define RAY_OPAQUE(x) asm volatile("" : "+r"(x))
 
+/* Eight characters as they lie in memory. */
+#define RAY_WORD(a, b, c, d, e, f, g, h)                                                                            \
+	((__u64)(a) | (__u64)(b) << 8 | (__u64)(c) << 16 | (__u64)(d) << 24 | (__u64)(e) << 32 | (__u64)(f) << 40 | \
+	 (__u64)(g) << 48 | (__u64)(h) << 56)
+
 static __always_inline struct ray_slot *ray_slot_get(__u64 index)
 {
 	__u32 key = index;

@@ -127,10 +127,6 @@ static __always_inline int ray_kernel_is(__u64 text, __u64 low, __u64 high)
 	return words[0] == low && words[1] == high;
 }
 
-#define RAY_WORD(a, b, c, d, e, f, g, h)                                                                            \
-	((__u64)(a) | (__u64)(b) << 8 | (__u64)(c) << 16 | (__u64)(d) << 24 | (__u64)(e) << 32 | (__u64)(f) << 40 | \
-	 (__u64)(g) << 48 | (__u64)(h) << 56)
-
 static __always_inline __u64 ray_dentry_fs(__u64 dentry)
 {
 	__u64 sb = ray_kernel_pointer(dentry + RAY_CONST(DENTRY_SB));

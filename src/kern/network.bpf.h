@@ -158,22 +158,20 @@ static long ray_net_group_step(__u64 i, struct ray_net_loop *c)
 	return 0;
 }
 
-/* An address of IPv4 in one of IPv6 is shown as such; strict: with what is before it. */
-static __always_inline __u64 ray_net_ipv6(struct ray_slot *s, __u64 dst, __u64 address, int is_strict)
+/* The text of the 16 bytes that are there. An address of IPv4 in one of IPv6 is shown as such; strict: with what is before it. */
+static __always_inline void ray_net_put_ipv6(struct ray_slot *s, int is_strict)
 {
-	struct ray_net_text *t = ray_net_begin(s, address, 16);
+	struct ray_net_text *t = ray_work(s);
 	struct ray_net_loop c = { .s = s };
 	__u64 zeros;
 	int is_mapped;
 
-	if (!t)
-		return 0;
 	zeros = ray_net_zeros(s);
 	c.zeros = zeros;
 	is_mapped = (zeros >> 8) == 5 && !(zeros & 15) && ray_net_group(t, 5) == 0xffff;
 	if (!is_mapped && !((zeros >> 8) == 6 && !(zeros & 15))) {
 		bpf_loop(8, ray_net_group_step, &c, 0);
-		return ray_net_end(s, dst);
+		return;
 	}
 	if (is_strict) {
 		ray_net_put(t, ':');
@@ -184,6 +182,13 @@ static __always_inline __u64 ray_net_ipv6(struct ray_slot *s, __u64 dst, __u64 a
 		}
 	}
 	ray_net_put_ipv4(s, 12);
+}
+
+static __always_inline __u64 ray_net_ipv6(struct ray_slot *s, __u64 dst, __u64 address, int is_strict)
+{
+	if (!ray_net_begin(s, address, 16))
+		return 0;
+	ray_net_put_ipv6(s, is_strict);
 	return ray_net_end(s, dst);
 }
 

@@ -89,4 +89,11 @@ static __always_inline struct ray_node_thread *ray_node_thread_known(void)
 	return bpf_map_lookup_elem(RAY_MAP(NODE_THREADS), &tid);
 }
 
+/* What ran for a request is over: the thread looks for something else to do. */
+static __always_inline void ray_node_thread_idle(struct ray_node_thread *thread)
+{
+	thread->request = 0;
+	thread->io_requests = 0;
+}
+
 #endif

@@ -78,6 +78,7 @@ enum {
 	RAY_NODE_AGENT = 160,
 	RAY_NODE_FORWARDED = 64,
 	RAY_NODE_PATH = 512,
+	RAY_NODE_WINDOW = 1024, /* bytes of a stream that are looked at at once */
 };
 
 /* ---- the event area: what args[] point to; D sees these structures through the translators of probe/node_prelude.c ---- */
@@ -212,6 +213,11 @@ struct ray_node_area {
 		struct ray_node_http2 http2;
 		char text[512];
 	};
+	struct ray_node_window {
+		__u32 at, end;
+		__u64 event;
+		__u8 bytes[RAY_NODE_WINDOW + 128]; /* searched by words, beyond its end */
+	} window;
 };
 
 /* ---- state ---- */
@@ -275,9 +281,10 @@ struct ray_node_collection {
 
 /* Element of `node_threads`, by tid. What a thread is in the middle of. Each part belongs to one file of handlers. */
 struct ray_node_thread {
-	/* node_io.bpf.h: the socket that was read last, and the request that its bytes completed: what runs now, runs for it. */
+	/* node_socket.bpf.h: the socket that was read last, and the request that its bytes completed: what runs now, runs for it. Bytes that held more
+	 * than one do not tell which: then it is 0. */
 	__s32 io_fd;
-	__u32 io_pad;
+	__u32 io_requests;
 	__u64 request;
 	/* node_tls.bpf.h: what SSL_read() and SSL_write() were called with. out: where the _ex forms put the number of bytes. */
 	__u64 read_ssl, read_buffer, read_out;
@@ -346,12 +353,17 @@ struct ray_node_work_state {
 	char text[RAY_NODE_PATH]; /* a path, or the name that is looked up */
 };
 
-/* Element of `node_requests`, by the request's id. */
+/* A request whose response is not complete. Element of `node_requests`: of HTTP/2 by its id, of HTTP/1 by RAY_NODE_REQUEST_KEY(id of the
+ * connection, number in it); but the only one on a connection of HTTP/1 is kept there. */
 struct ray_node_pending {
 	struct ray_node_request request;
-	struct ray_node_response response;
-	__u64 first_byte; /* when the response began; 0: not yet */
+	struct ray_node_response response; /* of HTTP/2; and when it began */
+	__u64 first_byte;
+	__u64 body;	 /* of HTTP/1: bytes of its body, once all came */
+	__u64 forwarded; /* and length of forwarded_for */
 };
+
+#define RAY_NODE_REQUEST_KEY(connection, number) (1ULL << 63 | (__u64)(connection) << 24 | ((number)&0xffffff))
 
 /* Key of `node_conns`: a socket of a process, or one end of TLS. */
 struct ray_node_conn_key {
@@ -360,24 +372,38 @@ struct ray_node_conn_key {
 	__u64 id; /* fd, or SSL * */
 };
 
-/* One direction of a connection: where the parser stands. */
+/* One direction of a connection: where the parser stands (node_http.bpf.h). */
 struct ray_node_stream {
-	__u32 state;
-	__u32 flags;
-	__u64 left; /* bytes of the body, or of the chunk, still to come */
-	__u64 spare[6];
+	__u8 state;    /* enum ray_http_state */
+	__u8 next;     /* the state after this line */
+	__u8 after;    /* the state after this message */
+	__u8 field;    /* enum ray_http_field */
+	__u16 carried; /* bytes in carry */
+	__u16 flags;   /* RAY_HTTP_IS_*, of the message */
+	__u32 status;
+	__u32 version;
+	__u64 left;	   /* bytes of the body, or of the chunk, still to come; while its number is read, that */
+	__u64 length;	   /* of the token that is read */
+	__u64 word;	   /* its last bytes */
+	__u64 bytes, body; /* of the message so far */
+	__u64 start;	   /* when its first byte came */
+	__u64 number;	   /* of the request that it is, or answers; 0: none */
+	__u8 carry[32];	   /* the start of a line that came in pieces */
 };
 
 /* Element of `node_conns`. */
 struct ray_node_conn {
-	__u64 file; /* struct file *: another one behind the same fd is another connection */
+	__u64 file;  /* struct file *: another one behind the same fd is another connection */
+	__u64 flags; /* RAY_CONN_* */
 	struct ray_node_connection connection;
 	struct ray_node_stream in, out;
-	__u64 first, next; /* of the requests on their way: the oldest's number, and the next one's */
+	__u64 first, next;   /* of the requests on their way: the oldest's number, and the next one's */
+	__u64 own_number;    /* of the one that is in own; 0: none */
+	__u64 connect_start; /* of a connect() that has not succeeded yet */
 	/* Of a socket: what speaks over it, which its close ends. node_tls.bpf.h, node_http2.bpf.h */
 	__u64 ssl;	  /* SSL *: the key of another element; 0: none */
 	__u64 h2_session; /* nghttp2_session *; 0: none */
-	__u64 spare[14];
+	struct ray_node_pending own;
 };
 
 /* Key of `node_h2`: a stream of HTTP/2; stream 0 is the session itself. */

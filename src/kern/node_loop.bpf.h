@@ -23,6 +23,12 @@ enum {
 	RAY_LOOP_PLAIN_PROOFS = 64, /* calls with others only that make it a plain one; of the first thread only */
 };
 
+/* Without these the loop is of no interest, only that the thread is back in it. */
+#define RAY_BITS_LOOP                                                                                    \
+	(RAY_EVENT_BIT(LOOP_START) | RAY_EVENT_BIT(LOOP_DONE) | RAY_EVENT_BIT(LOOP_PHASE_START) |        \
+	 RAY_EVENT_BIT(LOOP_PHASE_DONE) | RAY_EVENT_BIT(CALLBACK_START) | RAY_EVENT_BIT(CALLBACK_DONE) | \
+	 RAY_EVENT_BIT(TIMER_FIRE))
+
 /* What one hit has to tell, in this order: bits of cursor[0]. */
 enum ray_loop_told {
 	RAY_TELL_LOOP_START = 1,
@@ -204,11 +210,18 @@ RAY_RUNTIME __u64 ray_on_poll(__u64 slot, __u64 step)
 	struct ray_node_thread *t = !s ? 0 : step ? ray_node_thread_known() : ray_node_thread(s);
 	__u64 event;
 
-	if (!t || (!step && !ray_loop_polls(s, t, bpf_ktime_get_ns())))
+	if (!t)
+		return 0;
+	if (!RAY_WATCHED(RAY_BITS_LOOP)) {
+		ray_node_thread_idle(t);
+		return 0;
+	}
+	if (!step && !ray_loop_polls(s, t, bpf_ktime_get_ns()))
 		return 0;
 	event = ray_loop_tell(s, t);
 	if (event)
 		return event;
+	ray_node_thread_idle(t);
 	if (!ray_loop_goes_on(t, s->hook_args[3])) {
 		t->loop_iteration++;
 		t->loop_done = s->cursor[RAY_LOOP_NOW];

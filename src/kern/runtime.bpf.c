@@ -19,6 +19,7 @@
 #include "kern/node_process.bpf.h"
 #include "kern/node_pool.bpf.h"
 #include "kern/node_worker.bpf.h"
+#include "kern/node_socket.bpf.h"
 #include "kern/number.bpf.h"
 #include "kern/path.bpf.h"
 #include "kern/progeny.bpf.h"

@@ -21,6 +21,13 @@
 
 #define HTTP2_CALLBACK(symbol) "_ZN4node5http212Http2Session" symbol
 
+#define NET                                                                                                           \
+	(BIT(NET_SERVER_CONNECTION) | BIT(NET_CLIENT_CONNECT) | BIT(NET_SOCKET_READ) | BIT(NET_SOCKET_WRITE) | \
+	 BIT(NET_STREAM_END) | BIT(NET_STREAM_CLOSE))
+#define TLS (BIT(TLS_READ) | BIT(TLS_WRITE))
+/* Events that tell which request they belong to: whoever reads its head must be seen. */
+#define CARRY (NET | FS | DNS | WORK_RUN | BIT(WORK_SUBMIT))
+
 #define FS (BIT(FS_START) | BIT(FS_DONE))
 #define DNS (BIT(DNS_START) | BIT(DNS_DONE))
 #define WORK_RUN (BIT(WORK_START) | BIT(WORK_DONE))
@@ -39,8 +46,25 @@
 #define HEAP(symbol) "_ZN2v88internal4Heap" symbol
 #define POLLS (LOOP | PHASE | CALLBACK | BIT(TIMER_FIRE))
 
+/* A system call on sockets. */
+#define SOCKET(call, needed, help) \
+	{ .handler = "ray_on_socket", .kind = RAY_SITE_SYSCALL_EXIT, .number = SYS_##call, .needed_by = needed, .helps = help }
+#define SOCKET_READ(call) SOCKET(call, HTTP_SERVER | HTTP_CLIENT | BIT(NET_SOCKET_READ) | BIT(NET_STREAM_END), HTTP2 | TLS | CARRY)
+#define SOCKET_WRITE(call) SOCKET(call, HTTP_SERVER | HTTP_CLIENT | BIT(NET_SOCKET_WRITE), 0)
+
 /* clang-format off */
 const struct ray_hook ray_hooks[] = {
+	/* Sockets, and HTTP/1 on them */
+	SOCKET_READ(read), SOCKET_READ(readv), SOCKET_READ(recvfrom), SOCKET_READ(recvmsg),
+	SOCKET_WRITE(write), SOCKET_WRITE(writev), SOCKET_WRITE(sendto), SOCKET_WRITE(sendmsg),
+	SOCKET(accept, BIT(NET_SERVER_CONNECTION), HTTP_SERVER | HTTP_CLIENT | HTTP2 | TLS | CARRY),
+	SOCKET(accept4, BIT(NET_SERVER_CONNECTION), HTTP_SERVER | HTTP_CLIENT | HTTP2 | TLS | CARRY),
+	SOCKET(connect, BIT(NET_CLIENT_CONNECT), HTTP_CLIENT | HTTP2 | TLS | NET),
+	SOCKET(getsockopt, BIT(NET_CLIENT_CONNECT), HTTP_CLIENT | HTTP2 | TLS | NET),
+	SOCKET(shutdown, HTTP_SERVER | HTTP_CLIENT | BIT(NET_STREAM_END), 0),
+	SOCKET(close, HTTP_SERVER | HTTP_CLIENT | BIT(NET_STREAM_CLOSE), HTTP2 | TLS | CARRY),
+
+
 	/* Collections. node 18 has the prologue and the epilogue in line: what is around them tells it, too. */
 	{ .handler = "ray_on_gc_collect", .kind = RAY_SITE_UPROBE, .needed_by = GC, .names = { HEAP("14CollectGarbageE*") } },
 	{ .handler = "ray_on_gc_collected", .kind = RAY_SITE_URETPROBE, .needed_by = GC, .names = { HEAP("14CollectGarbageE*") } },
@@ -68,8 +92,8 @@ const struct ray_hook ray_hooks[] = {
 	  .names = { HEAP("13SizeOfObjectsEv") } },
 
 	/* Event loops */
-	{ .handler = "ray_on_poll", .kind = RAY_SITE_SYSCALL_ENTER, .number = SYS_epoll_wait, .needed_by = POLLS },
-	{ .handler = "ray_on_poll", .kind = RAY_SITE_SYSCALL_ENTER, .number = SYS_epoll_pwait, .needed_by = POLLS },
+	{ .handler = "ray_on_poll", .kind = RAY_SITE_SYSCALL_ENTER, .number = SYS_epoll_wait, .needed_by = POLLS, .helps = CARRY },
+	{ .handler = "ray_on_poll", .kind = RAY_SITE_SYSCALL_ENTER, .number = SYS_epoll_pwait, .needed_by = POLLS, .helps = CARRY },
 	{ .handler = "ray_on_polled", .kind = RAY_SITE_SYSCALL_EXIT, .number = SYS_epoll_wait, .needed_by = POLLS },
 	{ .handler = "ray_on_polled", .kind = RAY_SITE_SYSCALL_EXIT, .number = SYS_epoll_pwait, .needed_by = POLLS },
 	{ .handler = "ray_on_thread_exit", .kind = RAY_SITE_RAW_TRACEPOINT, .tracepoint = "sched_process_exit", .needed_by = POLLS | GC },

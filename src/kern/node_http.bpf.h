@@ -1,0 +1,412 @@
+/* node_http.bpf.h - HTTP/1 as it passes by: both streams of a connection, followed byte for byte, and the requests and responses in them.
+ * SPDX-License-Identifier: MIT
+ *
+ * Bytes come as the process gives and takes them, cut anywhere. What a message consists of is followed exactly; what it carries is not looked at: a body
+ * is stepped over by its length. A window of the bytes is copied to the event area. Everything that changes lies in maps, so that the verifier
+ * sees each step once.
+ *
+ * Knows no sockets: whoever has bytes (node_socket.bpf.h, TLS) sets up the cursor by ray_http_begin() and calls ray_http_go() until it returns 0. */
+#ifndef RAY_KERN_NODE_HTTP_BPF_H
+#define RAY_KERN_NODE_HTTP_BPF_H
+
+#include "kern/node_http_head.bpf.h"
+#include "kern/node_http_tell.bpf.h"
+
+/* ---- the end of a head ---- */
+
+/* How the body is delimited; 0: there is none. */
+static __always_inline __u8 ray_http_body(const struct ray_node_stream *stream)
+{
+	if (stream->flags & RAY_HTTP_IS_CHUNKED)
+		return RAY_HTTP_CHUNK;
+	if ((stream->flags & (RAY_HTTP_IS_RESPONSE | RAY_HTTP_HAS_CODING)) ==
+	    (RAY_HTTP_IS_RESPONSE | RAY_HTTP_HAS_CODING))
+		return RAY_HTTP_UNTIL_CLOSE;
+	if (stream->flags & RAY_HTTP_HAS_LENGTH)
+		return stream->left ? RAY_HTTP_BODY : 0;
+	return stream->flags & RAY_HTTP_IS_RESPONSE ? RAY_HTTP_UNTIL_CLOSE : 0;
+}
+
+static __always_inline void ray_http_enter_body(struct ray_node_stream *stream, __u8 body, __u8 after)
+{
+	stream->after = after;
+	stream->state = body ? body : RAY_HTTP_DONE;
+	if (body == RAY_HTTP_CHUNK)
+		stream->left = stream->length = stream->word = 0;
+}
+
+static __noinline __u64 ray_http_request_head(struct ray_http_loop *c)
+{
+	struct ray_node_stream *stream = c->stream;
+	struct ray_node_conn *conn = c->conn;
+	struct ray_node_pending *pending = ray_pending_get(conn, stream->number);
+	__u32 upgrade = RAY_HTTP_HAS_UPGRADE | RAY_HTTP_WANTS_UPGRADE;
+	int is_held = (stream->flags & RAY_HTTP_IS_CONNECT) || (stream->flags & upgrade) == upgrade;
+
+	conn->flags |= c->is_out ? RAY_CONN_IS_CLIENT : RAY_CONN_IS_SERVER;
+	conn->next++;
+	ray_http_enter_body(stream, ray_http_body(stream), is_held ? RAY_HTTP_HOLD : RAY_HTTP_START);
+	if (!pending)
+		return 0;
+	pending->request.id = ray_node_id();
+	pending->request.start = ray_node_now(c->s);
+	pending->request.version = stream->version;
+	ray_http_set_current(c, pending->request.id);
+	/* Only who is in the middle of it is asked for, not how it ends. */
+	if (!c->is_out && !RAY_WATCHED(RAY_BITS_SERVER)) {
+		ray_pending_free(conn, stream->number);
+		conn->first = conn->next;
+	}
+	return ray_http_event(conn, RAY_EVENT_HTTP_SERVER_REQUEST);
+}
+
+static __noinline __u64 ray_http_response_head(struct ray_http_loop *c)
+{
+	struct ray_node_stream *stream = c->stream;
+	struct ray_node_conn *conn = c->conn;
+	struct ray_node_stream *requests = c->is_out ? &conn->in : &conn->out;
+	struct ray_node_pending *pending = ray_pending_get(conn, stream->number);
+	__u32 status = stream->status, kind = 0;
+	__u8 body = ray_http_body(stream);
+
+	conn->flags |= c->is_out ? RAY_CONN_IS_SERVER : RAY_CONN_IS_CLIENT;
+	if (status < 200 && status != 101) {
+		stream->state = RAY_HTTP_START;
+		return 0;
+	}
+	if (pending &&
+	    (*(__u64 *)pending->request.method & RAY_FIRST_BYTES(5)) == RAY_WORD('H', 'E', 'A', 'D', 0, 0, 0, 0))
+		kind = RAY_HTTP_IS_HEAD;
+	if (pending && *(__u64 *)pending->request.method == RAY_WORD('C', 'O', 'N', 'N', 'E', 'C', 'T', 0))
+		kind = RAY_HTTP_IS_CONNECT;
+	if (kind == RAY_HTTP_IS_HEAD || status == 204 || status == 304)
+		body = 0;
+	if (status == 101 || (kind == RAY_HTTP_IS_CONNECT && status < 300)) {
+		body = 0;
+		requests->state = RAY_HTTP_OPAQUE;
+		ray_http_enter_body(stream, 0, RAY_HTTP_OPAQUE);
+	} else {
+		/* A request to upgrade was refused: what came behind it was HTTP, and is lost if it came before the answer. */
+		if (requests->state == RAY_HTTP_HOLD)
+			requests->state = requests->left ? RAY_HTTP_UNKNOWN : RAY_HTTP_START;
+		ray_http_enter_body(stream, body, body == RAY_HTTP_UNTIL_CLOSE ? RAY_HTTP_OPAQUE : RAY_HTTP_START);
+	}
+	return pending ? ray_http_event(conn, RAY_EVENT_HTTP_SERVER_RESPONSE_START) : 0;
+}
+
+/* A request is over. */
+static __always_inline void ray_http_answered(struct ray_node_conn *conn, struct ray_node_stream *stream)
+{
+	if (stream->number) {
+		ray_pending_free(conn, stream->number);
+		conn->first = stream->number + 1;
+	}
+	stream->number = 0;
+}
+
+/* A message is complete. */
+static __noinline __u64 ray_http_done(struct ray_http_loop *c)
+{
+	struct ray_node_stream *stream = c->stream;
+	struct ray_node_conn *conn = c->conn;
+	struct ray_node_pending *pending = ray_pending_get(conn, stream->number);
+	__u64 event = 0;
+
+	stream->state = stream->after;
+	stream->left = 0;
+	if (!(stream->flags & RAY_HTTP_IS_RESPONSE)) {
+		if (pending)
+			pending->body = stream->body;
+		return 0;
+	}
+	if (pending)
+		event = ray_http_event(conn, RAY_EVENT_HTTP_SERVER_RESPONSE);
+	if (!event)
+		ray_http_answered(conn, stream);
+	return event;
+}
+
+static __always_inline __u64 ray_http_head_end(struct ray_http_loop *c)
+{
+	struct ray_node_stream *stream = c->stream;
+
+	if (stream->flags & RAY_HTTP_IN_TRAILERS) {
+		stream->state = RAY_HTTP_DONE;
+		return 0;
+	}
+	return stream->flags & RAY_HTTP_IS_RESPONSE ? ray_http_response_head(c) : ray_http_request_head(c);
+}
+
+/* A header of ours: its value is next. */
+static __always_inline void ray_http_enter_value(struct ray_http_loop *c, struct ray_node_window *w, __u64 used,
+						 __u8 field)
+{
+	struct ray_node_stream *stream = c->stream;
+	__u8 state = stream->next;
+
+	ray_http_use(c, w, used);
+	stream->state = state;
+	stream->next = RAY_HTTP_NAME;
+	stream->field = field;
+	stream->length = stream->word = 0;
+	if (state == RAY_HTTP_LENGTH) {
+		stream->left = 0;
+		stream->flags |= RAY_HTTP_HAS_LENGTH;
+	} else if (state == RAY_HTTP_CODING) {
+		stream->flags |= RAY_HTTP_HAS_CODING;
+	} else if (state == RAY_HTTP_VALUE && !ray_http_value_begin(c, field)) {
+		stream->state = RAY_HTTP_SKIP;
+	}
+}
+
+static __noinline __u64 ray_http_name(struct ray_http_loop *c)
+{
+	struct ray_node_window *w = ray_http_window(c->s);
+	struct ray_node_stream *stream = c->stream;
+	__u64 n = ray_http_gather(c, w), used, seen;
+	__u8 field = 0;
+
+	if (stream->carry[0] == '\n' || (stream->carry[0] == '\r' && stream->carry[1] == '\n' && n > 1)) {
+		ray_http_use(c, w, stream->carry[0] == '\n' ? 1 : 2);
+		return ray_http_head_end(c);
+	}
+	used = stream->flags & RAY_HTTP_IN_TRAILERS ? 0 : ray_http_header(stream, &field);
+	if (used && used <= n) {
+		ray_http_enter_value(c, w, used, field);
+		return 0;
+	}
+	seen = ray_word_marks(RAY_CARRY_WORD(stream, 0), RAY_EACH_BYTE(':')) |
+	       ray_word_marks(RAY_CARRY_WORD(stream, 1), RAY_EACH_BYTE(':')) |
+	       ray_word_marks(RAY_CARRY_WORD(stream, 2), RAY_EACH_BYTE(':')) |
+	       ray_word_marks(RAY_CARRY_WORD(stream, 0), RAY_EACH_BYTE('\n')) |
+	       ray_word_marks(RAY_CARRY_WORD(stream, 1), RAY_EACH_BYTE('\n')) |
+	       ray_word_marks(RAY_CARRY_WORD(stream, 2), RAY_EACH_BYTE('\n'));
+	if (n < 24 && !seen) {
+		ray_http_wait(c, w, n);
+		return 0;
+	}
+	/* Not ours. The line's end is not among the bytes of before, so the search goes on behind them. */
+	ray_http_use(c, w, stream->carried);
+	stream->state = RAY_HTTP_SKIP;
+	stream->next = RAY_HTTP_NAME;
+	return 0;
+}
+
+static __always_inline void ray_http_skip_line(struct ray_http_loop *c)
+{
+	struct ray_node_window *w = ray_http_window(c->s);
+	__u64 n = ray_http_find(w, RAY_EACH_BYTE('\n'));
+	int is_end = n < 64 && n < w->end - w->at;
+
+	ray_http_take(c, w, is_end ? n + 1 : n);
+	if (is_end)
+		c->stream->state = c->stream->next;
+}
+
+/* ---- chunks ---- */
+
+static __always_inline void ray_http_chunk_digit(struct ray_node_stream *stream, __u8 digit)
+{
+	stream->left = stream->left << 4 | digit;
+	stream->length++;
+}
+
+/* The size is followed by the end of the line, or by an extension that nobody uses. */
+static __always_inline void ray_http_chunk_byte(struct ray_http_loop *c, __u8 byte)
+{
+	struct ray_node_stream *stream = c->stream;
+	__u8 low = byte | 0x20;
+
+	if (byte == '\n' && stream->length && stream->length <= 16) {
+		stream->state = stream->left ? RAY_HTTP_CHUNK_DATA : RAY_HTTP_NAME;
+		if (stream->left)
+			stream->left += 2;
+		else
+			stream->flags |= RAY_HTTP_IN_TRAILERS;
+	} else if (stream->word && byte != '\n') {
+		return;
+	} else if (byte >= '0' && byte <= '9') {
+		ray_http_chunk_digit(stream, byte - '0');
+	} else if (low >= 'a' && low <= 'f') {
+		ray_http_chunk_digit(stream, low - 'a' + 10);
+	} else if (byte == '\r' || byte == ';' || byte == ' ' || byte == '\t') {
+		stream->word = 1;
+	} else {
+		ray_http_lost(c);
+	}
+}
+
+/* ---- one step ---- */
+
+static __always_inline void ray_http_byte(struct ray_http_loop *c, struct ray_node_window *w)
+{
+	struct ray_node_stream *stream = c->stream;
+	__u64 at = w->at;
+	__u8 byte;
+
+	if (at >= RAY_NODE_WINDOW)
+		return;
+	byte = w->bytes[at];
+	ray_http_take(c, w, 1);
+	if (stream->state == RAY_HTTP_LENGTH)
+		ray_http_length_byte(stream, byte);
+	else if (stream->state == RAY_HTTP_CHUNK)
+		ray_http_chunk_byte(c, byte);
+	else if (stream->state == RAY_HTTP_CODING)
+		ray_http_coding_byte(stream, byte);
+	else
+		ray_http_connection_byte(stream, byte);
+}
+
+static long ray_http_step(__u64 i, struct ray_http_loop *c)
+{
+	struct ray_node_window *w = ray_http_window(c->s);
+	__u8 state = c->stream->state;
+	__u64 event = 0;
+
+	(void)i;
+	if (state == RAY_HTTP_DONE)
+		event = ray_http_done(c);
+	else if (w->at >= w->end)
+		return ray_http_refill(c);
+	else if (state == RAY_HTTP_NAME)
+		event = ray_http_name(c);
+	else if (state == RAY_HTTP_SKIP)
+		ray_http_skip_line(c);
+	else if (state >= RAY_HTTP_BODY)
+		w->at += ray_http_skip(c->stream, w->end - w->at);
+	else if (state == RAY_HTTP_START)
+		ray_http_start(c);
+	else if (state == RAY_HTTP_URL)
+		ray_http_url(c);
+	else if (state == RAY_HTTP_VERSION)
+		ray_http_version(c);
+	else if (state == RAY_HTTP_VALUE)
+		ray_http_value(c);
+	else
+		ray_http_byte(c, w);
+	w->event = event;
+	return event != 0;
+}
+
+/* ---- for those who have bytes ---- */
+
+/* size bytes at address of the process were read or (RAY_AT_OUT) written; with vectors, address is that of as many struct iovec. key: the
+ * connection's, in node_conns. */
+static __always_inline void ray_http_begin(struct ray_slot *s, struct ray_node_conn *conn, __u64 flags, __u64 key,
+					   __u64 address, __u64 size, __u64 vectors)
+{
+	struct ray_node_window *w = ray_http_window(s);
+
+	s->cursor[RAY_AT_FLAGS] = flags;
+	s->cursor[RAY_AT_KEY] = key;
+	s->cursor[RAY_AT_ADDRESS] = address;
+	s->cursor[RAY_AT_SIZE] = vectors ? 0 : size;
+	s->cursor[RAY_AT_REST] = vectors ? size : 0;
+	s->cursor[RAY_AT_VECTOR] = address;
+	s->cursor[RAY_AT_VECTORS] = vectors;
+	w->at = w->end = 0;
+	ray_http_try(flags & RAY_AT_OUT ? &conn->out : &conn->in);
+}
+
+/* The stream has ended: what lasts until then is complete. */
+static __always_inline void ray_http_eof(struct ray_node_stream *stream)
+{
+	if (stream->state == RAY_HTTP_UNTIL_CLOSE)
+		stream->state = RAY_HTTP_DONE;
+}
+
+/* What the last step found. The request is forgotten when that was its end. Called when the loop is over: it would be too deep in it. */
+static __always_inline void ray_http_tell(struct ray_http_loop *c, __u64 event)
+{
+	__u64 number = c->stream->number;
+	struct ray_node_pending *pending = ray_pending_get(c->conn, number);
+
+	if (!pending)
+		return;
+	if (event == RAY_EVENT_HTTP_SERVER_REQUEST || event == RAY_EVENT_HTTP_CLIENT_REQUEST) {
+		ray_http_tell_request(c, pending);
+		return;
+	}
+	ray_http_tell_response(c, pending, number);
+	if (event == RAY_EVENT_HTTP_SERVER_RESPONSE || event == RAY_EVENT_HTTP_CLIENT_RESPONSE)
+		ray_http_answered(c->conn, c->stream);
+}
+
+/* The next event in the bytes that ray_http_begin() was told of; 0: no more. */
+RAY_RUNTIME __u64 ray_http_go(__u64 slot, struct ray_node_conn *conn)
+{
+	struct ray_http_loop c = { .s = ray_slot_get(slot), .conn = conn };
+	struct ray_node_window *w;
+	__u64 event;
+
+	if (!c.s || !conn)
+		return 0;
+	c.is_out = c.s->cursor[RAY_AT_FLAGS] & RAY_AT_OUT;
+	c.stream = c.is_out ? &conn->out : &conn->in;
+	w = ray_http_window(c.s);
+	w->event = 0;
+	if (bpf_loop(RAY_HTTP_STEPS, ray_http_step, &c, 0) == RAY_HTTP_STEPS)
+		ray_http_unreadable(&c);
+	event = w->event;
+	if (event)
+		ray_http_tell(&c, event);
+	return event;
+}
+
+/* ---- the end of a connection ---- */
+
+static long ray_http_end_step(__u64 i, struct ray_http_loop *c)
+{
+	struct ray_node_conn *conn = c->conn;
+	__u64 number = conn->first;
+
+	(void)i;
+	if (number >= conn->next)
+		return 1;
+	if (ray_pending_get(conn, number))
+		return 1;
+	conn->first = number + 1;
+	return 0;
+}
+
+static long ray_http_forget_step(__u64 i, struct ray_node_conn **conn)
+{
+	(void)i;
+	if ((*conn)->first > (*conn)->next)
+		return 1;
+	ray_pending_free(*conn, (*conn)->first);
+	(*conn)->first++;
+	return 0;
+}
+
+/* Nobody is told of what was on its way, half a head included. */
+static __always_inline void ray_http_forget(struct ray_node_conn *conn)
+{
+	bpf_loop(RAY_HTTP_STEPS, ray_http_forget_step, &conn, 0);
+}
+
+/* The connection is gone: the next request that has no answer, or not all of it; 0: no more, and nothing of it is left but the element itself. */
+RAY_RUNTIME __u64 ray_http_end(__u64 slot, struct ray_node_conn *conn)
+{
+	struct ray_http_loop c = { .s = ray_slot_get(slot), .conn = conn };
+	struct ray_node_pending *pending;
+	__u64 event;
+
+	if (!c.s || !conn)
+		return 0;
+	event = ray_http_event(conn, RAY_EVENT_HTTP_SERVER_ABORT);
+	bpf_loop(RAY_HTTP_STEPS, ray_http_end_step, &c, 0);
+	pending = event && conn->first < conn->next ? ray_pending_get(conn, conn->first) : (void *)0;
+	if (!pending) {
+		ray_http_forget(conn);
+		return 0;
+	}
+	ray_http_tell_response(&c, pending, conn->first);
+	ray_node_area(c.s)->response.aborted = 1;
+	ray_pending_free(conn, conn->first);
+	conn->first++;
+	return event;
+}
+
+#endif

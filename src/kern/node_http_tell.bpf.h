@@ -1,0 +1,86 @@
+/* node_http_tell.bpf.h - what is told of a request and of its response: arguments, times, sizes. SPDX-License-Identifier: MIT */
+#ifndef RAY_KERN_NODE_HTTP_TELL_BPF_H
+#define RAY_KERN_NODE_HTTP_TELL_BPF_H
+
+#include "kern/node_http_base.bpf.h"
+
+/* The event of a message, of the server's side or the client's; 0 when nobody wants it. */
+static __always_inline __u64 ray_http_event(const struct ray_node_conn *conn, __u64 server_event)
+{
+	__u64 event = server_event;
+
+	if (!(conn->flags & RAY_CONN_IS_SERVER))
+		event += RAY_EVENT_HTTP_CLIENT_REQUEST - RAY_EVENT_HTTP_SERVER_REQUEST;
+	return RAY_CONST(WATCHED) >> (event & 63) & 1 ? event : 0;
+}
+
+/* The area's request and connection; the arguments of a request. */
+static __always_inline void ray_http_tell_request(struct ray_http_loop *c, struct ray_node_pending *pending)
+{
+	struct ray_node_area *area = ray_node_area(c->s);
+	__u64 size = pending->request.url_length;
+	__u64 *args = c->s->args;
+
+	if (size > RAY_NODE_URL - 1)
+		size = RAY_NODE_URL - 1;
+	size += __builtin_offsetof(struct ray_node_request, url) + 1;
+	bpf_probe_read_kernel(&area->request, size, &pending->request);
+	bpf_probe_read_kernel(&area->connection, sizeof(area->connection), &c->conn->connection);
+	args[0] = RAY_AREA_ADDRESS(request);
+	args[1] = RAY_AREA_ADDRESS(connection);
+	args[2] = RAY_AREA_ADDRESS(connection.remote_address);
+	args[3] = c->conn->connection.remote_port;
+	args[4] = RAY_AREA_ADDRESS(request.method);
+	args[5] = RAY_AREA_ADDRESS(request.url);
+	args[6] = (__s64)c->conn->connection.fd;
+	args[7] = pending->request.id;
+}
+
+/* stream is the one of responses; is it in the answer to this request? Else there is none yet. */
+static __noinline void ray_http_tell_response(struct ray_http_loop *c, struct ray_node_pending *pending, __u64 number)
+{
+	struct ray_node_conn *conn = c->conn;
+	int is_server = !!(conn->flags & RAY_CONN_IS_SERVER);
+	struct ray_node_stream *answers = is_server ? &conn->out : &conn->in;
+	struct ray_node_stream *requests = is_server ? &conn->in : &conn->out;
+	struct ray_node_response *r = &ray_node_area(c->s)->response;
+	__u64 *args = c->s->args;
+	int has_begun;
+
+	ray_http_tell_request(c, pending);
+	has_begun = answers->number == number && (answers->flags & RAY_HTTP_IS_RESPONSE) &&
+		    (answers->status >= 200 || answers->status == 101);
+	r->status = has_begun ? answers->status : 0;
+	r->aborted = 0;
+	r->id = pending->request.id;
+	r->bytes = has_begun ? answers->bytes : 0;
+	r->body_bytes = has_begun ? answers->body : 0;
+	r->request_body_bytes = requests->number == number ? requests->body : pending->body;
+	r->ttfb = has_begun ? answers->start - pending->request.start : 0;
+	r->latency = ray_node_now(c->s) - pending->request.start;
+	r->stream = 0;
+	args[6] = args[0];
+	args[0] = args[1];
+	args[1] = args[2];
+	args[2] = args[3];
+	args[3] = (__s64)conn->connection.fd;
+	args[4] = r->status;
+	args[5] = r->id;
+	args[7] = RAY_AREA_ADDRESS(response);
+}
+
+/* What runs on this thread from now on runs for this request; for none if the same bytes hold another. */
+static __always_inline void ray_http_set_current(struct ray_http_loop *c, __u64 id)
+{
+	struct ray_node_thread *thread;
+
+	if (!RAY_WATCHED(RAY_BITS_CARRY) || c->is_out)
+		return;
+	thread = ray_node_thread(c->s);
+	if (!thread)
+		return;
+	thread->request = thread->io_requests ? 0 : id;
+	thread->io_requests++;
+}
+
+#endif

@@ -1,0 +1,455 @@
+/* node_socket.bpf.h - the sockets of a node process, from its system calls: connections, what is read and written, their end.
+ * SPDX-License-Identifier: MIT
+ *
+ * Called when a system call returns: after a read its buffers hold what came, and after a write it is known how much of them was taken. What is read and
+ * written goes to node_http.bpf.h. A descriptor is known by the struct file behind it; one that is no stream socket costs a few reads of
+ * kernel memory and is left alone. Knows nothing of datagrams. */
+#ifndef RAY_KERN_NODE_SOCKET_BPF_H
+#define RAY_KERN_NODE_SOCKET_BPF_H
+
+#include "kern/file.bpf.h"
+#include "kern/node_address.bpf.h"
+#include "kern/node_http.bpf.h"
+
+enum {
+	RAY_SYS_READ = 0,
+	RAY_SYS_WRITE = 1,
+	RAY_SYS_CLOSE = 3,
+	RAY_SYS_READV = 19,
+	RAY_SYS_WRITEV = 20,
+	RAY_SYS_CONNECT = 42,
+	RAY_SYS_ACCEPT = 43,
+	RAY_SYS_SENDTO = 44,
+	RAY_SYS_RECVFROM = 45,
+	RAY_SYS_SENDMSG = 46,
+	RAY_SYS_RECVMSG = 47,
+	RAY_SYS_SHUTDOWN = 48,
+	RAY_SYS_GETSOCKOPT = 55,
+	RAY_SYS_ACCEPT4 = 288,
+};
+
+enum {
+	RAY_EINPROGRESS = 115,
+	RAY_S_IFMT = 0170000,
+	RAY_S_IFSOCK = 0140000,
+	RAY_SOCK_STREAM = 1,
+	RAY_MSG_PEEK = 2,
+	RAY_MSG_IOV = 16, /* in struct msghdr; the number of them is next */
+	RAY_SOL_SOCKET = 1,
+	RAY_SO_ERROR = 4,
+	RAY_SHUT_RD = 0,
+	RAY_VECTORS_MAX = 1024,
+};
+
+/* slot->cursor[RAY_AT_PHASE] */
+enum { RAY_SOCKET_NONE, RAY_SOCKET_BYTES, RAY_SOCKET_END_TLS, RAY_SOCKET_END };
+
+#define RAY_BITS_HTTP (RAY_BITS_SERVER | RAY_BITS_CLIENT)
+
+/* ---- connections ---- */
+
+static __always_inline void ray_conn_key(struct ray_node_conn_key *key, __u64 id, __u64 is_tls)
+{
+	key->tgid = bpf_get_current_pid_tgid() >> 32;
+	key->is_tls = is_tls ? 1 : 0;
+	key->id = id;
+}
+
+static __always_inline struct ray_node_conn *ray_conn_find(__u64 id, __u64 is_tls)
+{
+	struct ray_node_conn_key key;
+
+	ray_conn_key(&key, id, is_tls);
+	return bpf_map_lookup_elem(RAY_MAP(NODE_CONNS), &key);
+}
+
+static __always_inline void ray_conn_delete(__u64 id, __u64 is_tls)
+{
+	struct ray_node_conn_key key;
+
+	ray_conn_key(&key, id, is_tls);
+	bpf_map_delete_elem(RAY_MAP(NODE_CONNS), &key);
+}
+
+/* What the event area holds, filled in so far, becomes a connection. NULL: no room; it is counted. */
+static __always_inline struct ray_node_conn *ray_conn_add(struct ray_slot *s, struct ray_node_conn *fresh, __u64 id,
+							  __u64 is_tls)
+{
+	struct ray_node_conn_key key;
+	struct ray_node_conn *conn;
+	__u8 state = fresh->flags & RAY_CONN_IS_FRESH ? RAY_HTTP_START : RAY_HTTP_UNKNOWN;
+
+	(void)s;
+	fresh->in.state = fresh->out.state = state;
+	fresh->first = fresh->next = 1;
+	fresh->connection.id = ray_node_id();
+	ray_conn_key(&key, id, is_tls);
+	bpf_map_update_elem(RAY_MAP(NODE_CONNS), &key, fresh, BPF_ANY);
+	conn = bpf_map_lookup_elem(RAY_MAP(NODE_CONNS), &key);
+	if (!conn)
+		ray_node_dropped();
+	return conn;
+}
+
+/* Another file is behind its descriptor: nobody will hear of its end. */
+static __always_inline void ray_conn_forget(struct ray_node_conn *conn, __u64 fd)
+{
+	struct ray_node_conn *tls = conn->ssl ? ray_conn_find(conn->ssl, 1) : (void *)0;
+
+	if (tls) {
+		ray_http_forget(tls);
+		ray_conn_delete(conn->ssl, 1);
+	}
+	ray_http_forget(conn);
+	ray_conn_delete(fd, 0);
+}
+
+/* The struct sock of a stream socket; 0: it is something else. */
+static __always_inline __u64 ray_file_sock(__u64 file)
+{
+	__u64 inode = ray_kernel_pointer(file + RAY_CONST(FILE_INODE)), socket;
+
+	if ((ray_kernel_half(inode + RAY_CONST(INODE_MODE)) & RAY_S_IFMT) != RAY_S_IFSOCK)
+		return 0;
+	socket = ray_kernel_pointer(file + RAY_CONST(FILE_PRIVATE));
+	if (ray_kernel_half(socket + RAY_CONST(SOCKET_TYPE)) != RAY_SOCK_STREAM)
+		return 0;
+	return ray_kernel_pointer(socket + RAY_CONST(SOCKET_SK));
+}
+
+/* A connection that was not known. flags: RAY_CONN_IS_FRESH if the system call has just made it. */
+static __noinline struct ray_node_conn *ray_conn_new(struct ray_slot *s, __u64 fd, __u64 flags)
+{
+	struct ray_node_conn *fresh = (void *)ray_node_area(s);
+	__u64 file = ray_fd_file(fd), sk = file ? ray_file_sock(file) : 0;
+
+	if (!sk)
+		return (void *)0;
+	ray_clear((char *)fresh, sizeof(*fresh));
+	fresh->file = file;
+	fresh->flags = flags & 0xff;
+	fresh->connection.fd = fd;
+	fresh->connection.is_server = s->hook_args[RAY_HOOK_NUMBER] != RAY_SYS_CONNECT && flags;
+	ray_address_of_sock(s, &fresh->connection, sk);
+	if (s->hook_args[RAY_HOOK_NUMBER] == RAY_SYS_CONNECT)
+		ray_address_of_connect(s, &fresh->connection, s->hook_args[1], s->hook_args[2]);
+	return ray_conn_add(s, fresh, fd, 0);
+}
+
+/* The connection behind a descriptor, which may be new to us; NULL: it is no stream socket. */
+static __noinline struct ray_node_conn *ray_conn_get(struct ray_slot *s, __u64 fd)
+{
+	struct ray_node_conn *conn = ray_conn_find(fd, 0);
+
+	if (conn) {
+		if (conn->file == ray_fd_file(fd))
+			return conn;
+		ray_conn_forget(conn, fd);
+	}
+	return ray_conn_new(s, fd, 0);
+}
+
+/* What is spoken through ssl over the socket fd; made when it is not there. */
+static __noinline __attribute__((unused)) struct ray_node_conn *ray_conn_of_ssl(struct ray_slot *s, __u64 ssl, __u64 fd)
+{
+	struct ray_node_conn *fresh = (void *)ray_node_area(s), *tls = ray_conn_find(ssl, 1), *conn;
+
+	if (tls)
+		return tls;
+	conn = ray_conn_find(fd, 0);
+	ray_clear((char *)fresh, sizeof(*fresh));
+	fresh->connection.fd = -1;
+	if (conn) {
+		bpf_probe_read_kernel(&fresh->connection, sizeof(fresh->connection), &conn->connection);
+		fresh->flags = conn->flags & RAY_CONN_IS_FRESH;
+		conn->ssl = ssl;
+	}
+	fresh->connection.is_tls = 1;
+	return ray_conn_add(s, fresh, ssl, 1);
+}
+
+/* ---- what is told of a connection ---- */
+
+static __always_inline __u64 ray_thread_request(void)
+{
+	struct ray_node_thread *thread = ray_node_thread_known();
+
+	return thread ? thread->request : 0;
+}
+
+static __noinline __u64 ray_socket_tell(struct ray_slot *s, struct ray_node_conn *conn, __u64 event)
+{
+	struct ray_node_area *area = ray_node_area(s);
+	__u64 *args = s->args;
+
+	if (!conn || !(RAY_CONST(WATCHED) >> (event & 63) & 1))
+		return 0;
+	bpf_probe_read_kernel(&area->connection, sizeof(area->connection), &conn->connection);
+	args[0] = RAY_AREA_ADDRESS(connection);
+	args[1] = RAY_AREA_ADDRESS(connection.remote_address);
+	args[2] = conn->connection.remote_port;
+	args[3] = (__s64)conn->connection.fd;
+	args[4] = ray_thread_request();
+	return event;
+}
+
+/* read and write have the number of bytes before the address. */
+static __always_inline __u64 ray_socket_tell_bytes(struct ray_slot *s, struct ray_node_conn *conn, __u64 event,
+						   __u64 bytes)
+{
+	__u64 *args = s->args;
+
+	if (!ray_socket_tell(s, conn, event))
+		return 0;
+	args[5] = args[4];
+	args[4] = args[3];
+	args[3] = args[2];
+	args[2] = args[1];
+	args[1] = bytes;
+	return event;
+}
+
+static __always_inline __u64 ray_socket_tell_connect(struct ray_slot *s, struct ray_node_conn *conn, __s64 result)
+{
+	__u64 *args = s->args;
+
+	if (!ray_socket_tell(s, conn, RAY_EVENT_NET_CLIENT_CONNECT))
+		return 0;
+	args[6] = args[4];
+	args[4] = result;
+	args[5] = conn->connect_start ? ray_node_now(s) - conn->connect_start : 0;
+	return RAY_EVENT_NET_CLIENT_CONNECT;
+}
+
+/* ---- bytes ---- */
+
+/* What this thread does from now on, it does because of this socket; for which request is not known yet. What HTTP/1 does not need is left out: whoever asks
+ * for the socket of bytes that are not HTTP/1, and for the request of other events. */
+static __always_inline void ray_socket_set_current(struct ray_slot *s, struct ray_node_conn *conn)
+{
+	struct ray_node_thread *thread;
+
+	if (!RAY_WATCHED(RAY_BITS_CARRY) && conn->in.state < RAY_HTTP_UNKNOWN &&
+	    (conn->flags & (RAY_CONN_IS_SERVER | RAY_CONN_IS_CLIENT)))
+		return;
+	thread = ray_node_thread(s);
+	if (!thread)
+		return;
+	thread->io_fd = conn->connection.fd;
+	thread->io_requests = 0;
+	thread->request = 0;
+}
+
+/* Buffers of the call: an address and a number of vectors, 0 if it is that of the bytes themselves. */
+static __always_inline __u64 ray_socket_buffers(const struct ray_slot *s, __u64 *address)
+{
+	__u64 number = s->hook_args[RAY_HOOK_NUMBER], vectors[2] = { 0, 0 };
+
+	*address = s->hook_args[1];
+	if (number == RAY_SYS_READV || number == RAY_SYS_WRITEV)
+		return s->hook_args[2];
+	if (number != RAY_SYS_SENDMSG && number != RAY_SYS_RECVMSG)
+		return 0;
+	bpf_probe_read_user(vectors, sizeof(vectors), (void *)(s->hook_args[1] + RAY_MSG_IOV));
+	*address = vectors[0];
+	return vectors[1] ? vectors[1] : 1;
+}
+
+/* size bytes went in or out. */
+static __always_inline __u64 ray_socket_bytes(struct ray_slot *s, __u64 is_out)
+{
+	__s64 size = s->hook_args[RAY_HOOK_RESULT];
+	__u64 fd = (__u32)s->hook_args[0], address, vectors, event;
+	struct ray_node_conn *conn = ray_conn_get(s, fd);
+
+	if (!conn)
+		return 0;
+	if (!is_out)
+		ray_socket_set_current(s, conn);
+	if (size < 0)
+		return 0;
+	vectors = ray_socket_buffers(s, &address);
+	ray_http_begin(s, conn, is_out ? RAY_AT_OUT : 0, fd, address, size, vectors);
+	s->cursor[RAY_AT_PHASE] = RAY_SOCKET_BYTES;
+	if (!size && !is_out) {
+		ray_http_eof(&conn->in);
+		event = ray_socket_tell(s, conn, RAY_EVENT_NET_STREAM_END);
+	} else {
+		event = ray_socket_tell_bytes(s, conn, is_out ? RAY_EVENT_NET_SOCKET_WRITE : RAY_EVENT_NET_SOCKET_READ,
+					      size);
+	}
+	return event ? event : ray_http_go(s->index, conn);
+}
+
+static __always_inline __u64 ray_socket_read(struct ray_slot *s)
+{
+	__u64 number = s->hook_args[RAY_HOOK_NUMBER];
+	__s64 size = s->hook_args[RAY_HOOK_RESULT];
+
+	if ((number == RAY_SYS_RECVFROM && s->hook_args[3] & RAY_MSG_PEEK) ||
+	    (number == RAY_SYS_RECVMSG && s->hook_args[2] & RAY_MSG_PEEK))
+		return 0;
+	/* Nothing there: what was read before has been dealt with. */
+	if (size < 0 && !RAY_WATCHED(RAY_BITS_CARRY))
+		return 0;
+	return ray_socket_bytes(s, 0);
+}
+
+static __always_inline __u64 ray_socket_write(struct ray_slot *s)
+{
+	return (__s64)s->hook_args[RAY_HOOK_RESULT] > 0 ? ray_socket_bytes(s, 1) : 0;
+}
+
+/* ---- beginnings and ends ---- */
+
+static __always_inline __u64 ray_socket_accept(struct ray_slot *s)
+{
+	__s64 fd = s->hook_args[RAY_HOOK_RESULT];
+	struct ray_node_conn *conn;
+
+	if (fd < 0)
+		return 0;
+	conn = ray_conn_find(fd, 0);
+	if (conn)
+		ray_conn_forget(conn, fd);
+	conn = ray_conn_new(s, fd, RAY_CONN_IS_FRESH);
+	return conn ? ray_socket_tell(s, conn, RAY_EVENT_NET_SERVER_CONNECTION) : 0;
+}
+
+static __always_inline __u64 ray_socket_connect(struct ray_slot *s)
+{
+	__s64 result = s->hook_args[RAY_HOOK_RESULT];
+	__u64 fd = (__u32)s->hook_args[0];
+	struct ray_node_conn *conn = ray_conn_find(fd, 0);
+
+	if (conn)
+		ray_conn_forget(conn, fd);
+	conn = ray_conn_new(s, fd, RAY_CONN_IS_FRESH);
+	if (!conn)
+		return 0;
+	if (result == -RAY_EINPROGRESS) {
+		conn->connect_start = ray_node_now(s);
+		return 0;
+	}
+	return ray_socket_tell_connect(s, conn, result);
+}
+
+/* getsockopt(SO_ERROR): how a connect() that took its time ended. */
+static __always_inline __u64 ray_socket_connected(struct ray_slot *s)
+{
+	struct ray_node_conn *conn;
+	__s32 error = 0;
+	__u64 event;
+
+	if ((__s64)s->hook_args[RAY_HOOK_RESULT] < 0 || s->hook_args[1] != RAY_SOL_SOCKET ||
+	    s->hook_args[2] != RAY_SO_ERROR)
+		return 0;
+	conn = ray_conn_find((__u32)s->hook_args[0], 0);
+	if (!conn || !conn->connect_start || bpf_probe_read_user(&error, sizeof(error), (void *)s->hook_args[3]))
+		return 0;
+	if (error == RAY_EINPROGRESS)
+		return 0;
+	ray_socket_set_current(s, conn);
+	event = ray_socket_tell_connect(s, conn, -error);
+	conn->connect_start = 0;
+	return event;
+}
+
+static __always_inline __u64 ray_socket_shutdown(struct ray_slot *s)
+{
+	__u64 fd = (__u32)s->hook_args[0], event;
+	struct ray_node_conn *conn;
+
+	if (s->hook_args[RAY_HOOK_RESULT] || s->hook_args[1] == RAY_SHUT_RD)
+		return 0;
+	conn = ray_conn_get(s, fd);
+	if (!conn)
+		return 0;
+	ray_http_begin(s, conn, RAY_AT_OUT, fd, 0, 0, 0);
+	ray_http_eof(&conn->out);
+	s->cursor[RAY_AT_PHASE] = RAY_SOCKET_BYTES;
+	event = ray_socket_tell(s, conn, RAY_EVENT_NET_STREAM_END);
+	return event ? event : ray_http_go(s->index, conn);
+}
+
+/* One end after the other: of what is spoken over TLS, of the socket, of the connection. */
+static __noinline __u64 ray_socket_end(struct ray_slot *s)
+{
+	__u64 fd = s->cursor[RAY_AT_KEY], event = 0;
+	struct ray_node_conn *conn = ray_conn_find(fd, 0), *tls;
+
+	if (!conn)
+		return 0;
+	if (s->cursor[RAY_AT_PHASE] == RAY_SOCKET_END_TLS) {
+		tls = conn->ssl ? ray_conn_find(conn->ssl, 1) : (void *)0;
+		event = tls ? ray_http_end(s->index, tls) : 0;
+		if (event)
+			return event;
+		if (tls)
+			ray_conn_delete(conn->ssl, 1);
+		s->cursor[RAY_AT_PHASE] = RAY_SOCKET_END;
+	}
+	if (s->cursor[RAY_AT_PHASE] == RAY_SOCKET_END) {
+		event = ray_http_end(s->index, conn);
+		if (event)
+			return event;
+		s->cursor[RAY_AT_PHASE] = RAY_SOCKET_NONE;
+		event = ray_socket_tell(s, conn, RAY_EVENT_NET_STREAM_CLOSE);
+	}
+	ray_conn_delete(fd, 0);
+	return event;
+}
+
+static __always_inline __u64 ray_socket_close(struct ray_slot *s)
+{
+	__u64 fd = (__u32)s->hook_args[0];
+
+	if (!ray_conn_find(fd, 0))
+		return 0;
+	s->cursor[RAY_AT_KEY] = fd;
+	s->cursor[RAY_AT_FLAGS] = 0;
+	s->cursor[RAY_AT_PHASE] = RAY_SOCKET_END_TLS;
+	return ray_socket_end(s);
+}
+
+static __always_inline __u64 ray_socket_first(struct ray_slot *s)
+{
+	__u64 number = s->hook_args[RAY_HOOK_NUMBER];
+
+	s->cursor[RAY_AT_PHASE] = RAY_SOCKET_NONE;
+	if (number == RAY_SYS_READ || number == RAY_SYS_READV || number == RAY_SYS_RECVFROM ||
+	    number == RAY_SYS_RECVMSG)
+		return ray_socket_read(s);
+	if (number == RAY_SYS_WRITE || number == RAY_SYS_WRITEV || number == RAY_SYS_SENDTO ||
+	    number == RAY_SYS_SENDMSG)
+		return ray_socket_write(s);
+	if (number == RAY_SYS_ACCEPT4 || number == RAY_SYS_ACCEPT)
+		return ray_socket_accept(s);
+	if (number == RAY_SYS_CLOSE)
+		return ray_socket_close(s);
+	if (number == RAY_SYS_CONNECT)
+		return ray_socket_connect(s);
+	if (number == RAY_SYS_GETSOCKOPT)
+		return ray_socket_connected(s);
+	return number == RAY_SYS_SHUTDOWN ? ray_socket_shutdown(s) : 0;
+}
+
+/* A system call of those above has returned. */
+RAY_RUNTIME __u64 ray_on_socket(__u64 slot, __u64 step)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+	struct ray_node_conn *conn;
+
+	if (!s)
+		return 0;
+	if (!step)
+		return ray_socket_first(s);
+	if (s->cursor[RAY_AT_PHASE] == RAY_SOCKET_NONE)
+		return 0;
+	if (s->cursor[RAY_AT_PHASE] != RAY_SOCKET_BYTES)
+		return ray_socket_end(s);
+	conn = ray_conn_find(s->cursor[RAY_AT_KEY], 0);
+	return conn ? ray_http_go(slot, conn) : 0;
+}
+
+#endif
