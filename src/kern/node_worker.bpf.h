@@ -21,19 +21,19 @@ enum { RAY_WORKER_HAS_CODE = 1 };
 struct ray_worker_loop {
 	__u64 object, sp;
 	__u64 id;
-	__u64 found;
+	__u64 distance;
 };
 
-/* The id lies right before an address on the thread's own stack: its lower end. */
+/* The id lies right before an address on the thread's own stack: its lower end. Others' stacks, and whatever else was mapped, are further away. */
 static long ray_worker_step(__u64 i, struct ray_worker_loop *c)
 {
 	__u64 pair[2];
 
 	if (bpf_probe_read_user(pair, sizeof(pair), (void *)(c->object + 8 * i)))
 		return 1;
-	if (pair[0] && pair[0] < RAY_WORKER_MAX_ID && pair[1] < c->sp && c->sp - pair[1] < RAY_WORKER_STACK) {
+	if (pair[0] && pair[0] < RAY_WORKER_MAX_ID && pair[1] < c->sp && c->sp - pair[1] < c->distance) {
 		c->id = pair[0];
-		c->found++;
+		c->distance = c->sp - pair[1];
 	}
 	return 0;
 }
@@ -41,10 +41,10 @@ static long ray_worker_step(__u64 i, struct ray_worker_loop *c)
 /* threadId; 0 if it cannot be told. */
 static __always_inline __u64 ray_worker_id(const struct ray_slot *s, __u64 object)
 {
-	struct ray_worker_loop c = { .object = object, .sp = s->user_sp };
+	struct ray_worker_loop c = { .object = object, .sp = s->user_sp, .distance = RAY_WORKER_STACK };
 
 	bpf_loop(RAY_WORKER_WORDS, ray_worker_step, &c, 0);
-	return c.found == 1 ? c.id : 0;
+	return c.id;
 }
 
 static __always_inline __u64 ray_worker_tell(struct ray_slot *s, const struct ray_node_thread *thread, __u64 event)
