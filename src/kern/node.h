@@ -248,6 +248,24 @@ enum ray_node_code {
 
 enum { RAY_NODE_OPERATIONS = 64, RAY_NODE_OPERATION = 16 };
 
+/* Of V8's objects, what handlers read of them: names of v8/layout.h. */
+/* clang-format off */
+#define RAY_NODE_V8(X) \
+	X(MAP_INSTANCE_TYPE) X(MAP_BIT_FIELD3) X(MAP_DESCRIPTORS) X(MAP_INSTANCE_SIZE) X(MAP_INOBJECT_START) X(DESCRIPTORS_HEADER) \
+	X(OWN_DESCRIPTORS_MASK) X(OWN_DESCRIPTORS_SHIFT) X(PROP_LOCATION_MASK) X(PROP_KIND_MASK) X(PROP_INDEX_MASK) X(PROP_INDEX_SHIFT) \
+	X(PROPERTIES) X(ARRAY_DATA) X(DICTIONARY_SHIFT) X(DICTIONARY_PREFIX_START) X(DICTIONARY_PREFIX_SIZE) \
+	X(STRING_LENGTH) X(SEQ_ONE_CHARS) X(SEQ_TWO_CHARS) X(CONS_FIRST) X(CONS_SECOND) \
+	X(SLICED_PARENT) X(SLICED_OFFSET) X(THIN_ACTUAL) X(EXTERNAL_DATA) X(STRING_REPRESENTATION_MASK) X(STRING_ENCODING_MASK) \
+	X(ONE_BYTE_TAG) X(CONS_TAG) X(EXTERNAL_TAG) X(SLICED_TAG) X(THIN_TAG) X(FIRST_NONSTRING)
+/* clang-format on */
+
+enum ray_node_v8 {
+#define RAY_NODE_V8_ENUM(name) RAY_NODE_V8_##name,
+	RAY_NODE_V8(RAY_NODE_V8_ENUM)
+#undef RAY_NODE_V8_ENUM
+		RAY_NODE_V8_COUNT
+};
+
 /* What runs when an event happens in one process. The first fields are those of struct ray_point, in its order. */
 struct ray_node_point {
 	__u32 probe; /* 0: nobody wants it here */
@@ -268,6 +286,7 @@ struct ray_watched {
 	struct ray_node_offsets at;
 	__u64 code[RAY_NODE_CODES]; /* addresses in the process, by enum ray_node_code; 0: not known */
 	__u64 heap_used[4]; /* how to find the bytes in use from a Heap *: the symbol table of the V8 version says */
+	__s32 v8[RAY_NODE_V8_COUNT]; /* by enum ray_node_v8; all 0: not known */
 	struct ray_node_point points[RAY_NODE_EVENT_COUNT];
 	char reasons[RAY_NODE_REASONS][RAY_NODE_REASON];	  /* of collections, by number */
 	char operations[RAY_NODE_OPERATIONS][RAY_NODE_OPERATION]; /* of files, by uv_fs_type; "" where there is none */

@@ -12,6 +12,7 @@
 #include "kern/memory.bpf.h"
 #include "kern/network.bpf.h"
 #include "kern/node.bpf.h"
+#include "kern/node_exception.bpf.h"
 #include "kern/node_callback.bpf.h"
 #include "kern/node_gc.bpf.h"
 #include "kern/node_http2.bpf.h"

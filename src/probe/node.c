@@ -312,13 +312,20 @@ static struct ray_error *each_args(struct ray_catalogue *c, const struct ray_pro
 static struct ray_error *sites(struct ray_catalogue *c, struct ray_probe *probe)
 {
 	struct ray_site *site = ray_probe_site_add(c, probe);
+	struct ray_watch *watch = probe->data;
+	const struct ray_node_about *about = NULL;
+	struct ray_error *err = NULL;
 
 	if (!site)
 		return &ray_enomem;
+	if (event_of(probe) == RAY_EVENT_EXCEPTION_THROW)
+		err = ray_node_about(c, watch->pid, &about);
+	if (about)
+		ray_node_facts_v8(about, &watch->node);
 	site->kind = RAY_SITE_WATCH;
 	site->watch.event = event_of(probe);
-	site->watch.watch = probe->data;
-	return NULL;
+	site->watch.watch = watch;
+	return err;
 }
 
 const struct ray_provider ray_provider_node = {

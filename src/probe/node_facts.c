@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "probe/flow.h"
+#include "stack/constants.h"
 
 static const struct ray_node_offsets uv_offsets = {
 	.stream_fd = 184,
@@ -123,4 +124,22 @@ void ray_node_facts(const struct ray_node_about *about, struct ray_watched *ret)
 	memset(ret->reasons, 0, sizeof(ret->reasons));
 	for (size_t i = 0; i < RAY_COUNT(reasons); i++)
 		snprintf(ret->reasons[i], sizeof(ret->reasons[i]), "%s", reasons[i]);
+}
+
+void ray_node_facts_v8(const struct ray_node_about *about, struct ray_watched *ret)
+{
+	static const enum ray_v8_field fields[RAY_NODE_V8_COUNT] = {
+#define FIELD(name) [RAY_NODE_V8_##name] = RAY_V8_##name,
+		RAY_NODE_V8(FIELD)
+#undef FIELD
+	};
+	struct ray_constants constants;
+	struct ray_error *err = ray_constants_read(ray_code_module_elf(about->module), about->node.v8, &constants);
+
+	/* Compressed pointers are not for handlers. */
+	if (!err && ray_v8_get(constants.layout, RAY_V8_TAGGED_SIZE) == 8)
+		for (size_t i = 0; i < RAY_NODE_V8_COUNT; i++)
+			ret->v8[i] = ray_v8_get(constants.layout, fields[i]);
+	ray_constants_deinit(&constants);
+	ray_error_free(err);
 }

@@ -11,6 +11,9 @@
 /* Fills in at and reasons. */
 void ray_node_facts(const struct ray_node_about *about, struct ray_watched *ret);
 
+/* Fills in v8: takes a look at all symbols of the file, so only who needs it asks. Nothing is filled in where V8 does not tell enough. */
+void ray_node_facts_v8(const struct ray_node_about *about, struct ray_watched *ret);
+
 /* Why V8 collects, in V8's own words ("allocation failure"); NULL for a number that is not known. */
 const char *ray_v8_gc_reason(unsigned reason);
 

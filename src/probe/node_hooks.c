@@ -138,6 +138,10 @@ const struct ray_hook ray_hooks[] = {
 	  .names = { "nghttp2_submit_request" } },
 	{ .handler = "ray_on_h2_delete", .kind = RAY_SITE_UPROBE, .helps = HTTP2 | HTTP_SERVER | HTTP_CLIENT,
 	  .loss = "streams that end with their session", .names = { "nghttp2_session_del" } },
+	/* exceptions */
+	{ .handler = "ray_on_throw", .kind = RAY_SITE_UPROBE, .needed_by = BIT(EXCEPTION_THROW),
+	  .names = { "_ZN2v88internal7Isolate5ThrowENS0_6TaggedINS0_6ObjectEEEPNS0_15MessageLocationE",
+		     "_ZN2v88internal7Isolate13ThrowInternalENS0_6ObjectEPNS0_15MessageLocationE" } },
 	/* threads */
 	{ .handler = "ray_on_worker_run", .kind = RAY_SITE_UPROBE, .needed_by = BIT(WORKER_START) | BIT(WORKER_EXIT),
 	  .names = { "_ZN4node6worker6Worker3RunEv" } },
