@@ -49,7 +49,8 @@ static void print_escaped(const char *text, FILE *out)
 
 void ray_json_print(json_t *value)
 {
-	char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
+	/* Sixteen digits: microseconds of the time of day, and no 0.0076309999999999998. */
+	char *text = value ? json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(16)) : NULL;
 
 	if (text)
 		print_escaped(text, stdout);

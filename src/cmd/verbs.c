@@ -14,6 +14,8 @@
 	X(stack) \
 	X(trace) \
 	X(http) \
+	X(fs) \
+	X(dns) \
 	X(syscalls) \
 	X(maps) \
 	X(files) \

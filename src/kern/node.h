@@ -166,7 +166,8 @@ struct ray_node_dns {
 	__s64 result;		  /* 0; less: libuv's error; more: that of c-ares */
 	__u64 wait, run, total;
 	__u64 request;
-	__u64 tid;
+	__u32 tid;
+	__u32 is_pool; /* a thread of the pool does it */
 	char host[256];
 	char service[64];
 };

@@ -110,6 +110,7 @@ static __always_inline void ray_dns_fill(struct ray_slot *s, const struct ray_wa
 	dns->address = c->work;
 	dns->request = c->request;
 	dns->tid = c->tid;
+	dns->is_pool = c->kind == RAY_WORK_LOOKUP || c->kind == RAY_WORK_SERVICE;
 	if (c->kind == RAY_WORK_LOOKUP) {
 		at = c->work - node->at.addrinfo_work;
 		ray_dns_fill_lookup(dns, node, at);

@@ -20,8 +20,8 @@ const char ray_node_prelude[] =
 	"struct node_native_callback { uint64_t handle; char kind[32]; char phase[32]; int32_t fd; uint32_t pad; uint64_t duration, request; };\n"
 	"struct node_native_fs { uint64_t address; char operation[32]; int32_t fd; uint32_t is_sync; int64_t result; "
 	"uint64_t wait, run, total, request, tid; char path[512]; char new_path[512]; };\n"
-	"struct node_native_dns { uint64_t address; char kind[32]; char type[32]; int64_t result; uint64_t wait, run, total, request, tid; "
-	"char host[256]; char service[64]; };\n"
+	"struct node_native_dns { uint64_t address; char kind[32]; char type[32]; int64_t result; uint64_t wait, run, total, request; "
+	"uint32_t tid, is_pool; char host[256]; char service[64]; };\n"
 	"struct node_native_work { uint64_t address; char kind[32]; uint64_t wait, run, queued, running; int64_t result; "
 	"uint64_t request, function, tid; };\n"
 	"struct node_native_worker { uint64_t address, thread_id; int64_t code; };\n"
@@ -65,10 +65,10 @@ const char ray_node_prelude[] =
 	"wait = F->wait; run = F->run; total = F->total; requestId = F->request; tid = F->tid; };\n"
 
 	"typedef struct node_dns { uintptr_t address; string kind; string type; string host; string service; int64_t result; "
-	"uint64_t wait, run, total, requestId; int tid; } node_dns_t;\n"
+	"uint64_t wait, run, total, requestId; int tid; int isPool; } node_dns_t;\n"
 	"translator node_dns_t < struct node_native_dns *D > { address = D->address; kind = stringof(D->kind); type = stringof(D->type); "
 	"host = stringof(D->host); service = stringof(D->service); result = D->result; wait = D->wait; run = D->run; "
-	"total = D->total; requestId = D->request; tid = D->tid; };\n"
+	"total = D->total; requestId = D->request; tid = D->tid; isPool = D->is_pool; };\n"
 
 	"typedef struct node_work { uintptr_t address; string kind; uint64_t wait, run, queued, running; int64_t result; "
 	"uint64_t requestId; uintptr_t function; int tid; } node_work_t;\n"
