@@ -110,6 +110,27 @@ static struct ray_error *do_tracemem(struct call *k)
 	return NULL;
 }
 
+/* A string that was cut has a NUL for its last byte. */
+static struct ray_error *do_tracebuf(struct call *k)
+{
+	bool is_text = k->statement->function->id == RAY_FN_TRACESTR;
+	int64_t got = k->count > 1 ? (int64_t)k->values[0].integer : -1;
+	struct ray_value v = { .kind = RAY_VALUE_BYTES, .is_char = is_text };
+
+	if (got >= 0 && got <= k->values[1].size) {
+		v.bytes = k->values[1].bytes;
+		v.size = (uint32_t)got;
+		v.length = v.size;
+	}
+	if (k->c->t->settings.on_fact)
+		ray_fact_add_value(k->c, &v);
+	else if (is_text && v.bytes)
+		ray_text_add_bytes(&k->c->out, v.bytes, strnlen(v.bytes, v.size));
+	else if (v.size)
+		ray_print_raw(v.bytes, v.size, &k->c->out);
+	return NULL;
+}
+
 static struct ray_error *do_print(struct call *k)
 {
 	const struct ray_field *f;
@@ -284,6 +305,9 @@ static action_fn *action_of(enum ray_function_id id)
 		return do_print;
 	case RAY_FN_TRACEMEM:
 		return do_tracemem;
+	case RAY_FN_TRACEBUF:
+	case RAY_FN_TRACESTR:
+		return do_tracebuf;
 	case RAY_FN_CLEAR:
 		return do_clear;
 	case RAY_FN_TRUNC:

@@ -54,6 +54,22 @@ static void act_tracemem(struct ray_gen *g, const struct ray_step *step)
 	ray_piece_place(g->c, none);
 }
 
+/* The same, but what cannot be read is no fault: the record says how much it was. */
+static void act_tracebuf(struct ray_gen *g, const struct ray_statement *s, const struct ray_step *step)
+{
+	ray_gen_expr(g, s->args[0], 0);
+	if (s->arg_count > 2)
+		ray_gen_expr(g, s->args[2], 1);
+	ray_gen_get_into(g, 0, R3);
+	if (s->arg_count > 2)
+		ray_gen_get_into(g, 1, R5);
+	else
+		ray_piece_load_u64(g->c, R5, step->fields[1].size);
+	ray_piece_load_u64(g->c, R2, g->plan->record_at + step->fields[0].offset);
+	ray_piece_load_u64(g->c, R4, step->fields[1].size);
+	ray_gen_call(g, s->function->id == RAY_FN_TRACEBUF ? "ray_trace_bytes" : "ray_trace_text");
+}
+
 static void act_print(struct ray_gen *g, const struct ray_step *step)
 {
 	const struct ray_field *data = &step->fields[1];
@@ -115,6 +131,10 @@ void ray_gen_action(struct ray_gen *g, const struct ray_statement *s, const stru
 		break;
 	case RAY_FN_TRACEMEM:
 		act_tracemem(g, step);
+		break;
+	case RAY_FN_TRACEBUF:
+	case RAY_FN_TRACESTR:
+		act_tracebuf(g, s, step);
 		break;
 	case RAY_FN_PRINT:
 		act_print(g, step);

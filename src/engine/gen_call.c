@@ -36,6 +36,7 @@ static const struct shape shapes[RAY_FN_COUNT_] = {
 	[RAY_FN_JSON] = { "ray_json", true, 2, 0 },
 	[RAY_FN_LINK_NTOP] = { "ray_link_ntop", true, 2, 0 },
 	[RAY_FN_LLTOSTR] = { "ray_lltostr", true, 2, 0 },
+	[RAY_FN_PEEK] = { "ray_peek", false, 1, 0 },
 	[RAY_FN_PROGENYOF] = { "ray_progenyof", false, 1, 0 },
 	[RAY_FN_RAND] = { "ray_rand", false, 0, 0 },
 	[RAY_FN_RINDEX] = { "ray_rindex", false, 3, INT64_MIN },

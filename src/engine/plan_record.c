@@ -130,6 +130,17 @@ static void add_tracemem(struct record *r, const struct ray_statement *s)
 	}
 }
 
+/* How many bytes could be had (-1: none), then room for them. */
+static void add_tracebuf(struct record *r, const struct ray_statement *s)
+{
+	struct ray_field f = { .kind = RAY_VALUE_INTEGER, .size = 8, .type = s->args[0]->type, .expr = s->args[0] };
+
+	add(r, f);
+	f.kind = RAY_VALUE_BYTES;
+	f.size = bounded(s->args[1]->value);
+	add(r, f);
+}
+
 static void add_print(struct record *r, const struct ray_expr *e)
 {
 	const struct ray_type *type = ray_type_resolve(e->type);
@@ -211,6 +222,9 @@ static struct ray_error *plan_step(struct record *r, const struct ray_statement 
 		return &ray_enomem;
 	if (s->kind == RAY_STATEMENT_ACTION && s->function->id == RAY_FN_TRACEMEM) {
 		add_tracemem(r, s);
+	} else if (s->kind == RAY_STATEMENT_ACTION &&
+		   (s->function->id == RAY_FN_TRACEBUF || s->function->id == RAY_FN_TRACESTR)) {
+		add_tracebuf(r, s);
 	} else if (s->kind == RAY_STATEMENT_ACTION && s->function->id == RAY_FN_PRINT) {
 		add_print(r, s->args[0]);
 	} else if (s->kind == RAY_STATEMENT_ACTION && is_value_itself(s->function)) {

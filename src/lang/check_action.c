@@ -42,6 +42,15 @@ static bool check_tracemem(struct ray_check *c, struct ray_statement *s)
 	return true;
 }
 
+static bool check_tracebuf(struct ray_check *c, struct ray_statement *s)
+{
+	if (ray_check_is_positive(s->args[1]))
+		return true;
+	ray_check_fail(c, &s->args[1]->where, "D_TRACEMEM_SIZE",
+		       "%s( ) argument #2 must be a non-zero positive integral constant expression", s->function->name);
+	return false;
+}
+
 static bool check_print(struct ray_check *c, struct ray_statement *s)
 {
 	const struct ray_type *r = ray_type_resolve(s->args[0]->type);
@@ -208,6 +217,8 @@ static bool refuse(struct ray_check *c, struct ray_statement *s)
 static bool (*const handlers[RAY_FN_COUNT_])(struct ray_check *c, struct ray_statement *s) = {
 	[RAY_FN_TRACE] = check_trace,
 	[RAY_FN_TRACEMEM] = check_tracemem,
+	[RAY_FN_TRACEBUF] = check_tracebuf,
+	[RAY_FN_TRACESTR] = check_tracebuf,
 	[RAY_FN_PRINT] = check_print,
 	[RAY_FN_STACK] = check_stack,
 	[RAY_FN_USTACK] = check_stack,
