@@ -109,16 +109,36 @@ struct ray_error *ray_script_set_string(struct ray_script *s, const char *name, 
 	return quoted.failed ? &ray_enomem : set_line(s, "inline string ", name, ";\n", ray_text_get(&quoted));
 }
 
+static const char pragma[] = "#pragma D option ";
+
+/* Before the first pragma there is. */
+static struct ray_error *add_pragma(struct ray_script *s, const char *name, const char *value)
+{
+	const char *first = strstr(s->text.bytes, pragma);
+	ray_auto_text line = { 0 };
+
+	ray_text_printf(&line, "%s%s=%s\n", pragma, name, value);
+	return line.failed ?
+		       &ray_enomem :
+		       replace(s, first ? first : s->text.bytes, first ? first : s->text.bytes, ray_text_get(&line));
+}
+
 struct ray_error *ray_script_set_option(struct ray_script *s, const char *name, const char *fmt, ...)
 {
 	ray_auto_memory char *value = NULL;
+	struct ray_error *err = read_text(s);
 	va_list args;
 	int n;
 
+	if (err)
+		return err;
 	va_start(args, fmt);
 	n = vasprintf(&value, fmt, args);
 	va_end(args);
-	return n < 0 ? &ray_enomem : set_line(s, "#pragma D option ", name, "\n", value);
+	if (n < 0)
+		return &ray_enomem;
+	return find_value(s->text.bytes, pragma, name) ? set_line(s, pragma, name, "\n", value) :
+							 add_pragma(s, name, value);
 }
 
 void ray_script_deinit(struct ray_script *s)
@@ -290,6 +310,8 @@ struct ray_error *ray_script_run(struct ray_script *s, bool *is_shown)
 		err = ray_script_set_option(s, "follow", "targets");
 	if (!err)
 		err = ray_call_duration(s->call, "duration", 1000000000, 0, &duration_ns);
+	if (!err && !duration_ns && ray_call_has(s->call, "duration"))
+		err = ray_error_new(RAY_USAGE, "%s: --duration must be more than 0", ray_call_verb(s->call)->name);
 	if (err)
 		return err;
 	if (is_only_shown) {

@@ -58,7 +58,7 @@ RAY_MUST_USE struct ray_error *ray_script_set(struct ray_script *s, const char *
 	RAY_PRINTF(3, 4);
 /* The same for `inline string NAME = "";`: any text, quoted as D wants it. */
 RAY_MUST_USE struct ray_error *ray_script_set_string(struct ray_script *s, const char *name, const char *value);
-/* Gives `#pragma D option NAME=...` another value: buffer sizes, strsize. */
+/* Gives `#pragma D option NAME=...` another value, or adds it: buffer sizes, strsize. */
 RAY_MUST_USE struct ray_error *ray_script_set_option(struct ray_script *s, const char *name, const char *fmt, ...)
 	RAY_PRINTF(3, 4);
 /* With --show-script prints the program, and that was all: *is_shown (may be NULL) tells. */

@@ -181,6 +181,8 @@ static struct ray_error *compile_one(struct ray_trace_call *t, struct ray_trace_
 	err = ray_program_parse(t->program, &source, &options, &t->macros, d);
 	if (!err)
 		err = apply_pragmas(t, pragmas);
+	if (!err && t->options.syscalls)
+		err = ray_catalogue_limit_syscalls(t->catalogue, t->options.syscalls);
 	if (!err)
 		show_tree(t, g, 1);
 	t->macros.default_arguments = t->options.defaultargs;

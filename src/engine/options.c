@@ -298,6 +298,7 @@ static const struct row rows[] = {
 	{ "strip", COMPILING, REFUSED, 0, no_objects, NULL },
 	{ "strsize", STARTING, SPECIAL, 0, NULL, set_strsize },
 	{ "switchrate", ANYTIME, RATE, AT(switchrate_ns), NULL, NULL },
+	{ "syscalls", COMPILING, TEXT, AT(syscalls), NULL, NULL },
 	{ "syslibdir", COMPILING, NEEDED, 0, NULL, NULL },
 	{ "sysslice", COMPILING, NEEDED, 0, NULL, NULL },
 	{ "temporal", STARTING, SWITCH, AT(temporal), NULL, NULL },
@@ -504,6 +505,7 @@ void ray_trace_options_deinit(struct ray_trace_options *o)
 {
 	free(o->cpppath);
 	free(o->version);
+	free(o->syscalls);
 	free_list(o->cppargs);
 	free_list(o->libdirs);
 	memset(o, 0, sizeof(*o));

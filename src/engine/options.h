@@ -53,6 +53,7 @@ struct ray_trace_options {
 	char **cppargs; /* NULL-ended */
 	char **libdirs; /* NULL-ended: -x libdir, -L; NULL if none */
 	char *version;
+	char *syscalls;	   /* the only calls that provider syscall has; NULL: all */
 	char stdc;	   /* 'a' 'c' 't': the preprocessor knows __STDC__; 's': it does not */
 	int disasm, tregs; /* tregs: most keys of a tuple; 0: no limit */
 	bool debug;

@@ -69,6 +69,12 @@ struct ray_error *ray_catalogue_create(const struct ray_catalogue_options *optio
 	return NULL;
 }
 
+struct ray_error *ray_catalogue_limit_syscalls(struct ray_catalogue *c, const char *names)
+{
+	c->options.syscalls = ray_arena_strdup(c->arena, names);
+	return c->options.syscalls ? NULL : &ray_enomem;
+}
+
 const pid_t *ray_catalogue_pids(const struct ray_catalogue *c, size_t *count_ret)
 {
 	*count_ret = c->options.pid_count;

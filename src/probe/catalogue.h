@@ -33,7 +33,8 @@ struct ray_probe {
 struct ray_catalogue_options {
 	const pid_t *pids; /* -p and -c */
 	size_t pid_count;
-	bool exact_entry; /* -x exactentry: hang entry probes on the first instruction */
+	bool exact_entry;     /* -x exactentry: hang entry probes on the first instruction */
+	const char *syscalls; /* -x syscalls: the only calls that provider syscall has, "read,write"; NULL: all */
 };
 
 RAY_MUST_USE struct ray_error *ray_catalogue_create(const struct ray_catalogue_options *options,
@@ -41,6 +42,8 @@ RAY_MUST_USE struct ray_error *ray_catalogue_create(const struct ray_catalogue_o
 void ray_catalogue_free(struct ray_catalogue *c);
 RAY_DEFINE_AUTO(ray_catalogue, ray_catalogue_free)
 
+/* Of a pragma, which is read when there is a catalogue already: options.syscalls. Before anything is matched. */
+RAY_MUST_USE struct ray_error *ray_catalogue_limit_syscalls(struct ray_catalogue *c, const char *names);
 /* The processes of -p and -c. */
 const pid_t *ray_catalogue_pids(const struct ray_catalogue *c, size_t *count_ret);
 

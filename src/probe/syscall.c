@@ -12,6 +12,67 @@
 #include "probe/provider.h"
 #include "probe/syscall.h"
 
+static bool is_name(const char *name, const char *text, size_t length)
+{
+	return name && strlen(name) == length && !memcmp(name, text, length);
+}
+
+const struct ray_syscall *ray_syscall_find(const char *name, size_t length)
+{
+	for (size_t i = 0; i < ray_syscall_count; i++)
+		if (is_name(ray_syscalls[i].name, name, length) || is_name(ray_syscalls[i].alias, name, length))
+			return &ray_syscalls[i];
+	return NULL;
+}
+
+static bool has_word(const char *text, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *at = text; (at = strstr(at, word)); at += n)
+		if ((at == text || at[-1] == ' ') && (!at[n] || at[n] == ' '))
+			return true;
+	return false;
+}
+
+int ray_syscall_is_of(const struct ray_syscall *call, const char *class_name, size_t length)
+{
+	static const struct {
+		const char *name;
+		char letter;
+	} classes[] = {
+		{ "file", 'f' },   { "desc", 'd' },   { "network", 'n' }, { "net", 'n' }, { "process", 'p' },
+		{ "memory", 'm' }, { "signal", 's' }, { "clock", 'c' },	  { "ipc", 'i' }, { "creds", 'u' },
+	};
+
+	for (size_t i = 0; i < RAY_COUNT(classes); i++) {
+		if (!is_name(classes[i].name, class_name, length))
+			continue;
+		if (strchr(call->classes, classes[i].letter))
+			return 1;
+		if (classes[i].letter == 'f')
+			return has_word(call->shown, "path");
+		return classes[i].letter == 'd' && (has_word(call->shown, "fd") || has_word(call->shown, "dirfd") ||
+						    has_word(call->shown, "two_fds"));
+	}
+	return -1;
+}
+
+/* -x syscalls */
+static bool is_wanted(const struct ray_catalogue *c, const struct ray_syscall *call)
+{
+	const char *names = ray_catalogue_settings(c)->syscalls;
+
+	for (; names && *names; names += strspn(names, ",")) {
+		size_t n = strcspn(names, ",");
+
+		if (is_name(call->name, names, n) || is_name(call->alias, names, n))
+			return true;
+		names += n;
+	}
+	return !ray_catalogue_settings(c)->syscalls;
+}
+
 static struct ray_error *add(struct ray_catalogue *c, const struct ray_provider *p, const struct ray_syscall *call,
 			     const struct ray_probe_spec *spec, bool is_return, ray_probe_list *matches)
 {
@@ -40,6 +101,8 @@ static struct ray_error *syscall_match(struct ray_catalogue *c, const struct ray
 	if (!ray_glob_matches(spec->name, "entry") && !ray_glob_matches(spec->name, "return"))
 		return NULL;
 	for (size_t i = 0; i < ray_syscall_count && !err; i++) {
+		if (!is_wanted(c, &ray_syscalls[i]))
+			continue;
 		err = add(c, p, &ray_syscalls[i], spec, false, matches);
 		if (!err)
 			err = add(c, p, &ray_syscalls[i], spec, true, matches);

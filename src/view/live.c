@@ -84,6 +84,17 @@ bool ray_live_shows(const struct ray_live *l, const char *name)
 	return false;
 }
 
+size_t ray_live_room(const struct ray_live *l)
+{
+	size_t taken = 0;
+
+	for (size_t i = 0; i + 1 < l->chosen.n; i++)
+		taken += l->columns[l->chosen.at[i]].width + 1;
+	if (!l->width)
+		return SIZE_MAX;
+	return l->width > taken + 8 ? l->width - taken : 8;
+}
+
 void ray_live_add(struct ray_live *l, const char *text)
 {
 	if (l->next < l->count && text)

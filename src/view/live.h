@@ -32,6 +32,8 @@ void ray_live_free(struct ray_live *l);
 RAY_DEFINE_AUTO(ray_live, ray_live_free)
 
 bool ray_live_shows(const struct ray_live *l, const char *name); /* is it chosen? What is costly need not be made */
+/* How wide the last of the chosen columns may be, if the others are as wide as they should be; SIZE_MAX: no limit. */
+size_t ray_live_room(const struct ray_live *l);
 /* The next column's cell; untrusted text is made safe. NULL counts as "". */
 void ray_live_add(struct ray_live *l, const char *text);
 void ray_live_printf(struct ray_live *l, const char *fmt, ...) RAY_PRINTF(2, 3);
