@@ -142,6 +142,9 @@ const struct ray_hook ray_hooks[] = {
 	{ .handler = "ray_on_throw", .kind = RAY_SITE_UPROBE, .needed_by = BIT(EXCEPTION_THROW),
 	  .names = { "_ZN2v88internal7Isolate5ThrowENS0_6TaggedINS0_6ObjectEEEPNS0_15MessageLocationE",
 		     "_ZN2v88internal7Isolate13ThrowInternalENS0_6ObjectEPNS0_15MessageLocationE" } },
+	/* Those of C++: calls the other but in node 20, whose compiler has put that into it. */
+	{ .handler = "ray_on_throw", .kind = RAY_SITE_UPROBE, .from = 20, .to = 20, .helps = BIT(EXCEPTION_THROW),
+	  .loss = "exceptions that C++ throws", .names = { "_ZN2v88internal7Isolate13ScheduleThrowENS0_6ObjectE" } },
 	/* threads */
 	{ .handler = "ray_on_worker_run", .kind = RAY_SITE_UPROBE, .needed_by = BIT(WORKER_START) | BIT(WORKER_EXIT),
 	  .names = { "_ZN4node6worker6Worker3RunEv" } },
