@@ -96,4 +96,29 @@ static __always_inline void ray_node_thread_idle(struct ray_node_thread *thread)
 	thread->io_requests = 0;
 }
 
+/* ---- connections: by descriptor, or by SSL * ---- */
+
+static __always_inline void ray_conn_key(struct ray_node_conn_key *key, __u64 id, __u64 is_tls)
+{
+	key->tgid = bpf_get_current_pid_tgid() >> 32;
+	key->is_tls = is_tls ? 1 : 0;
+	key->id = id;
+}
+
+static __always_inline struct ray_node_conn *ray_conn_find(__u64 id, __u64 is_tls)
+{
+	struct ray_node_conn_key key;
+
+	ray_conn_key(&key, id, is_tls);
+	return bpf_map_lookup_elem(RAY_MAP(NODE_CONNS), &key);
+}
+
+static __always_inline void ray_conn_delete(__u64 id, __u64 is_tls)
+{
+	struct ray_node_conn_key key;
+
+	ray_conn_key(&key, id, is_tls);
+	bpf_map_delete_elem(RAY_MAP(NODE_CONNS), &key);
+}
+
 #endif

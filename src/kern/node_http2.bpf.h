@@ -12,8 +12,9 @@
 
 #include "kern/node_http2_state.bpf.h"
 
-/* Words of the cursor: events to be told, a byte each, and how many bits of them. Not the first ones: those may be of the handler that asks ray_h2_lost(). */
-enum { RAY_H2_QUEUE = 6, RAY_H2_QUEUED = 7 };
+/* Words of the cursor: events to be told, a byte each, and how many bits of them. Those that say
+ * where bytes are: the handler of sockets that asks ray_h2_lost() has none then. */
+enum { RAY_H2_QUEUE = RAY_AT_VECTOR, RAY_H2_QUEUED = RAY_AT_VECTORS };
 
 /* ---- events: all that one hit tells is found out at its first step, and told at this and the next ones ---- */
 

@@ -5,7 +5,7 @@
 #ifndef RAY_KERN_NODE_HTTP2_STATE_BPF_H
 #define RAY_KERN_NODE_HTTP2_STATE_BPF_H
 
-#include "kern/node.bpf.h"
+#include "kern/node_http_base.bpf.h"
 
 enum {
 	RAY_H2_DATA = 0,
@@ -178,11 +178,15 @@ static __always_inline void ray_h2_key_make(struct ray_h2_key *key, __u64 sessio
 	key->session = session;
 }
 
-static __always_inline struct ray_node_conn *ray_h2_conn(__s32 fd)
+/* What its bytes look like is of no interest any more. */
+static __always_inline void ray_h2_claim(struct ray_node_conn *conn, __u64 session)
 {
-	struct ray_node_conn_key key = { .tgid = bpf_get_current_pid_tgid() >> 32, .id = (__u32)fd };
+	struct ray_node_conn *tls = conn->ssl ? ray_conn_find(conn->ssl, 1) : (void *)0;
 
-	return fd < 0 ? (void *)0 : bpf_map_lookup_elem(RAY_MAP(NODE_CONNS), &key);
+	conn->h2_session = session;
+	ray_http_set_both(conn, RAY_HTTP_OPAQUE);
+	if (tls)
+		ray_http_set_both(tls, RAY_HTTP_OPAQUE);
 }
 
 /* The session of a key, made when it is not there. When something has come for it (is_sure) its socket is the one that is being read. A client that
@@ -205,13 +209,13 @@ static __attribute__((noinline)) struct ray_h2_state *ray_h2_session(struct ray_
 		session = ray_h2_find(&of_session);
 	}
 	thread = ray_node_thread_known();
-	conn = thread ? ray_h2_conn(thread->io_fd) : (void *)0;
+	conn = thread && thread->io_fd >= 0 ? ray_conn_find(thread->io_fd, 0) : (void *)0;
 	if (!session) {
 		ray_node_dropped();
 	} else if (conn && (is_sure || (!conn->connection.is_server && !conn->h2_session))) {
 		session->fd = conn->connection.fd;
 		session->flags |= is_sure ? RAY_H2_SURE : 0;
-		conn->h2_session = key->session;
+		ray_h2_claim(conn, key->session);
 	}
 	return session;
 }
@@ -275,8 +279,11 @@ static __attribute__((noinline)) int ray_h2_fill(struct ray_slot *s, const struc
 {
 	struct ray_h2_key of_session = { .tgid = key->tgid, .session = key->session };
 	struct ray_h2_state *session = ray_h2_find(&of_session);
-	struct ray_node_conn *conn = session ? ray_h2_conn(session->fd) : (void *)0;
+	struct ray_node_conn *conn = session && session->fd >= 0 ? ray_conn_find(session->fd, 0) : (void *)0;
 	struct ray_node_area *area = ray_node_area(s);
+
+	if (conn && conn->h2_session != key->session)
+		conn = (void *)0; /* another one has the descriptor now */
 
 	bpf_probe_read_kernel(&area->request, sizeof(area->request), &stream->request);
 	bpf_probe_read_kernel(&area->response, sizeof(area->response), &stream->response);

@@ -50,6 +50,9 @@ enum {
 	RAY_CONN_IS_CLIENT = 4, /* requests go out; neither: no message yet */
 	RAY_CONN_IS_H2 = 8,
 	RAY_CONN_IS_TLS = 16, /* begins like TLS */
+	/* Of what is spoken over TLS (node_tls.bpf.h): its socket is known; there were bytes in clear */
+	RAY_CONN_IS_SURE = 32,
+	RAY_CONN_HAS_SPOKEN = 64,
 };
 
 /* slot->cursor, between the events of one call */
@@ -99,6 +102,11 @@ static __always_inline __u64 ray_node_now(struct ray_slot *s)
 	if (!now)
 		s->timestamp = now = bpf_ktime_get_ns();
 	return now;
+}
+
+static __always_inline void ray_http_set_both(struct ray_node_conn *conn, __u8 state)
+{
+	conn->in.state = conn->out.state = state;
 }
 
 /* ---- words of eight bytes ---- */

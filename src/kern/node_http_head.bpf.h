@@ -55,11 +55,6 @@ static __always_inline void ray_http_wait(struct ray_http_loop *c, struct ray_no
 
 /* ---- the first line ---- */
 
-static __always_inline void ray_http_set_both(struct ray_node_conn *conn, __u8 state)
-{
-	conn->in.state = conn->out.state = state;
-}
-
 /* It is no message of HTTP/1; or a chunk is none, then the end of the message is not known. */
 static __noinline void ray_http_lost(struct ray_http_loop *c)
 {

@@ -10,6 +10,7 @@
 #include "kern/file.bpf.h"
 #include "kern/node_address.bpf.h"
 #include "kern/node_http.bpf.h"
+#include "kern/node_http2.bpf.h"
 
 enum {
 	RAY_SYS_READ = 0,
@@ -42,34 +43,11 @@ enum {
 };
 
 /* slot->cursor[RAY_AT_PHASE] */
-enum { RAY_SOCKET_NONE, RAY_SOCKET_BYTES, RAY_SOCKET_END_TLS, RAY_SOCKET_END };
+enum { RAY_SOCKET_NONE, RAY_SOCKET_BYTES, RAY_SOCKET_END_TLS, RAY_SOCKET_END_H2, RAY_SOCKET_END };
 
 #define RAY_BITS_HTTP (RAY_BITS_SERVER | RAY_BITS_CLIENT)
 
 /* ---- connections ---- */
-
-static __always_inline void ray_conn_key(struct ray_node_conn_key *key, __u64 id, __u64 is_tls)
-{
-	key->tgid = bpf_get_current_pid_tgid() >> 32;
-	key->is_tls = is_tls ? 1 : 0;
-	key->id = id;
-}
-
-static __always_inline struct ray_node_conn *ray_conn_find(__u64 id, __u64 is_tls)
-{
-	struct ray_node_conn_key key;
-
-	ray_conn_key(&key, id, is_tls);
-	return bpf_map_lookup_elem(RAY_MAP(NODE_CONNS), &key);
-}
-
-static __always_inline void ray_conn_delete(__u64 id, __u64 is_tls)
-{
-	struct ray_node_conn_key key;
-
-	ray_conn_key(&key, id, is_tls);
-	bpf_map_delete_elem(RAY_MAP(NODE_CONNS), &key);
-}
 
 /* What the event area holds, filled in so far, becomes a connection. NULL: no room; it is counted. */
 static __always_inline struct ray_node_conn *ray_conn_add(struct ray_slot *s, struct ray_node_conn *fresh, __u64 id,
@@ -147,25 +125,6 @@ static __noinline struct ray_node_conn *ray_conn_get(struct ray_slot *s, __u64 f
 		ray_conn_forget(conn, fd);
 	}
 	return ray_conn_new(s, fd, 0);
-}
-
-/* What is spoken through ssl over the socket fd; made when it is not there. */
-static __noinline __attribute__((unused)) struct ray_node_conn *ray_conn_of_ssl(struct ray_slot *s, __u64 ssl, __u64 fd)
-{
-	struct ray_node_conn *fresh = (void *)ray_node_area(s), *tls = ray_conn_find(ssl, 1), *conn;
-
-	if (tls)
-		return tls;
-	conn = ray_conn_find(fd, 0);
-	ray_clear((char *)fresh, sizeof(*fresh));
-	fresh->connection.fd = -1;
-	if (conn) {
-		bpf_probe_read_kernel(&fresh->connection, sizeof(fresh->connection), &conn->connection);
-		fresh->flags = conn->flags & RAY_CONN_IS_FRESH;
-		conn->ssl = ssl;
-	}
-	fresh->connection.is_tls = 1;
-	return ray_conn_add(s, fresh, ssl, 1);
 }
 
 /* ---- what is told of a connection ---- */
@@ -255,6 +214,22 @@ static __always_inline __u64 ray_socket_buffers(const struct ray_slot *s, __u64 
 	return vectors[1] ? vectors[1] : 1;
 }
 
+/* Nothing more will come, or go out (RAY_AT_OUT). What is spoken over TLS ends as well. The connection that may have something to tell of it. */
+static __always_inline struct ray_node_conn *ray_socket_stop(struct ray_slot *s, struct ray_node_conn *conn, __u64 fd,
+							     __u64 flags)
+{
+	struct ray_node_conn *tls = conn->ssl ? ray_conn_find(conn->ssl, 1) : (void *)0;
+
+	if (tls) {
+		fd = conn->ssl;
+		conn = tls;
+		flags |= RAY_AT_TLS;
+	}
+	ray_http_begin(s, conn, flags, fd, 0, 0, 0);
+	ray_http_eof(flags & RAY_AT_OUT ? &conn->out : &conn->in);
+	return conn;
+}
+
 /* size bytes went in or out. */
 static __always_inline __u64 ray_socket_bytes(struct ray_slot *s, __u64 is_out)
 {
@@ -268,13 +243,13 @@ static __always_inline __u64 ray_socket_bytes(struct ray_slot *s, __u64 is_out)
 		ray_socket_set_current(s, conn);
 	if (size < 0)
 		return 0;
-	vectors = ray_socket_buffers(s, &address);
-	ray_http_begin(s, conn, is_out ? RAY_AT_OUT : 0, fd, address, size, vectors);
 	s->cursor[RAY_AT_PHASE] = RAY_SOCKET_BYTES;
 	if (!size && !is_out) {
-		ray_http_eof(&conn->in);
 		event = ray_socket_tell(s, conn, RAY_EVENT_NET_STREAM_END);
+		conn = ray_socket_stop(s, conn, fd, 0);
 	} else {
+		vectors = ray_socket_buffers(s, &address);
+		ray_http_begin(s, conn, is_out ? RAY_AT_OUT : 0, fd, address, size, vectors);
 		event = ray_socket_tell_bytes(s, conn, is_out ? RAY_EVENT_NET_SOCKET_WRITE : RAY_EVENT_NET_SOCKET_READ,
 					      size);
 	}
@@ -365,14 +340,13 @@ static __always_inline __u64 ray_socket_shutdown(struct ray_slot *s)
 	conn = ray_conn_get(s, fd);
 	if (!conn)
 		return 0;
-	ray_http_begin(s, conn, RAY_AT_OUT, fd, 0, 0, 0);
-	ray_http_eof(&conn->out);
-	s->cursor[RAY_AT_PHASE] = RAY_SOCKET_BYTES;
 	event = ray_socket_tell(s, conn, RAY_EVENT_NET_STREAM_END);
+	conn = ray_socket_stop(s, conn, fd, RAY_AT_OUT);
+	s->cursor[RAY_AT_PHASE] = RAY_SOCKET_BYTES;
 	return event ? event : ray_http_go(s->index, conn);
 }
 
-/* One end after the other: of what is spoken over TLS, of the socket, of the connection. */
+/* One end after the other: of what is spoken over TLS, of streams of HTTP/2, of requests, of the connection. */
 static __noinline __u64 ray_socket_end(struct ray_slot *s)
 {
 	__u64 fd = s->cursor[RAY_AT_KEY], event = 0;
@@ -387,6 +361,13 @@ static __noinline __u64 ray_socket_end(struct ray_slot *s)
 			return event;
 		if (tls)
 			ray_conn_delete(conn->ssl, 1);
+		s->cursor[RAY_AT_PHASE] = RAY_SOCKET_END_H2;
+		ray_h2_begin(s);
+	}
+	if (s->cursor[RAY_AT_PHASE] == RAY_SOCKET_END_H2) {
+		event = conn->h2_session ? ray_h2_lost(s->index, conn->h2_session) : 0;
+		if (event)
+			return event;
 		s->cursor[RAY_AT_PHASE] = RAY_SOCKET_END;
 	}
 	if (s->cursor[RAY_AT_PHASE] == RAY_SOCKET_END) {
@@ -448,7 +429,7 @@ RAY_RUNTIME __u64 ray_on_socket(__u64 slot, __u64 step)
 		return 0;
 	if (s->cursor[RAY_AT_PHASE] != RAY_SOCKET_BYTES)
 		return ray_socket_end(s);
-	conn = ray_conn_find(s->cursor[RAY_AT_KEY], 0);
+	conn = ray_conn_find(s->cursor[RAY_AT_KEY], s->cursor[RAY_AT_FLAGS] & RAY_AT_TLS);
 	return conn ? ray_http_go(slot, conn) : 0;
 }
 

@@ -19,6 +19,7 @@
 #include "kern/node_loop.bpf.h"
 #include "kern/node_process.bpf.h"
 #include "kern/node_pool.bpf.h"
+#include "kern/node_tls.bpf.h"
 #include "kern/node_worker.bpf.h"
 #include "kern/node_socket.bpf.h"
 #include "kern/number.bpf.h"

@@ -17,6 +17,12 @@
 #define HTTP2 (BIT(HTTP2_STREAM_OPEN) | BIT(HTTP2_STREAM_CLOSE))
 
 #define WORKER_LOSS "the code they end with"
+#define TLS_LOSS "requests over TLS"
+/* HTTP2: whether a connection is in clear. */
+#define SSL_CALL(function, symbol, events, lost) \
+	{ .handler = function, .kind = RAY_SITE_UPROBE, .needed_by = events, .helps = HTTP_SERVER | HTTP_CLIENT | HTTP2 | TLS | CARRY, .loss = lost, .names = { symbol } }
+#define SSL_RETURN(function, symbol, events, lost) \
+	{ .handler = function, .kind = RAY_SITE_URETPROBE, .needed_by = events, .helps = HTTP_SERVER | HTTP_CLIENT | HTTP2 | TLS | CARRY, .loss = lost, .names = { symbol } }
 #define H2_LOSS "requests of HTTP/2"
 
 #define HTTP2_CALLBACK(symbol) "_ZN4node5http212Http2Session" symbol
@@ -121,14 +127,20 @@ const struct ray_hook ray_hooks[] = {
 	{ .handler = "ray_on_handle_close", .kind = RAY_SITE_UPROBE, .helps = CALLBACK, .loss = "the phase closing",
 	  .names = { "_ZN4node10HandleWrap7OnCloseEP11uv_handle_s" } },
 
+	/* TLS: what the functions return counts, and their arguments are only known when they are entered */
+	SSL_CALL("ray_on_ssl_read", "SSL_read", BIT(TLS_READ), TLS_LOSS), SSL_CALL("ray_on_ssl_read_ex", "SSL_read_ex", 0, NULL),
+	SSL_CALL("ray_on_ssl_write", "SSL_write", BIT(TLS_WRITE), TLS_LOSS), SSL_CALL("ray_on_ssl_write_ex", "SSL_write_ex", 0, NULL),
+	SSL_RETURN("ray_on_ssl_read_return", "SSL_read", BIT(TLS_READ), TLS_LOSS), SSL_RETURN("ray_on_ssl_read_return", "SSL_read_ex", 0, NULL),
+	SSL_RETURN("ray_on_ssl_write_return", "SSL_write", BIT(TLS_WRITE), TLS_LOSS), SSL_RETURN("ray_on_ssl_write_return", "SSL_write_ex", 0, NULL),
+	{ .handler = "ray_on_ssl_free", .kind = RAY_SITE_UPROBE, .helps = TLS | HTTP_SERVER | HTTP_CLIENT | CARRY, .loss = TLS_LOSS, .names = { "SSL_free" } },
 	/* HTTP/2: callbacks that node gives to nghttp2, and what it calls there */
-	{ .handler = "ray_on_h2_header", .kind = RAY_SITE_UPROBE, .needed_by = HTTP2, .helps = HTTP_SERVER | HTTP_CLIENT, .loss = H2_LOSS,
+	{ .handler = "ray_on_h2_header", .kind = RAY_SITE_UPROBE, .needed_by = HTTP2, .helps = HTTP_SERVER | HTTP_CLIENT | CARRY, .loss = H2_LOSS,
 	  .names = { HTTP2_CALLBACK("16OnHeaderCallbackEP15nghttp2_sessionPK13nghttp2_frameP13nghttp2_rcbufS8_hPv") } },
-	{ .handler = "ray_on_h2_receive", .kind = RAY_SITE_UPROBE, .needed_by = HTTP2, .helps = HTTP_SERVER | HTTP_CLIENT, .loss = H2_LOSS,
+	{ .handler = "ray_on_h2_receive", .kind = RAY_SITE_UPROBE, .needed_by = HTTP2, .helps = HTTP_SERVER | HTTP_CLIENT | CARRY, .loss = H2_LOSS,
 	  .names = { HTTP2_CALLBACK("14OnFrameReceiveEP15nghttp2_sessionPK13nghttp2_framePv") } },
-	{ .handler = "ray_on_h2_sent", .kind = RAY_SITE_UPROBE, .needed_by = HTTP2, .helps = HTTP_SERVER | HTTP_CLIENT, .loss = H2_LOSS,
+	{ .handler = "ray_on_h2_sent", .kind = RAY_SITE_UPROBE, .needed_by = HTTP2, .helps = HTTP_SERVER | HTTP_CLIENT | CARRY, .loss = H2_LOSS,
 	  .names = { HTTP2_CALLBACK("11OnFrameSentEP15nghttp2_sessionPK13nghttp2_framePv") } },
-	{ .handler = "ray_on_h2_close", .kind = RAY_SITE_UPROBE, .needed_by = HTTP2, .helps = HTTP_SERVER | HTTP_CLIENT, .loss = H2_LOSS,
+	{ .handler = "ray_on_h2_close", .kind = RAY_SITE_UPROBE, .needed_by = HTTP2, .helps = HTTP_SERVER | HTTP_CLIENT | CARRY, .loss = H2_LOSS,
 	  .names = { HTTP2_CALLBACK("13OnStreamCloseEP15nghttp2_sessionijPv") } },
 	{ .handler = "ray_on_h2_respond", .kind = RAY_SITE_UPROBE, .needed_by = HTTP2, .helps = HTTP_SERVER, .loss = H2_LOSS,
 	  .names = { "nghttp2_submit_response" } },

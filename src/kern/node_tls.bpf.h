@@ -1,0 +1,219 @@
+/* node_tls.bpf.h - what passes through TLS, in clear: the results of SSL_read() and SSL_write().
+ * SPDX-License-Identifier: MIT
+ *
+ * Only what they returned counts: while a connection is being made node calls them again and again, with the same bytes. node gives OpenSSL no socket but
+ * buffers in memory, so which socket an SSL * speaks through is learnt: SSL_read() is called for what has just been read. Calls of a client that begins to shake
+ * hands have nothing to do with what was read last; but nothing can be read or written in clear before the other side was heard, so the last call
+ * before that is right.
+ *
+ * What is in clear goes to node_http.bpf.h. The connection ends with its socket (node_socket.bpf.h), or when the SSL * is freed. */
+#ifndef RAY_KERN_NODE_TLS_BPF_H
+#define RAY_KERN_NODE_TLS_BPF_H
+
+#include "kern/node_socket.bpf.h"
+
+/* ---- which connection ---- */
+
+/* The socket is the one behind the descriptor that was remembered. */
+static __always_inline void ray_tls_settle(struct ray_node_conn *tls, __u64 ssl)
+{
+	struct ray_node_conn *socket = tls->connection.fd < 0 ? (void *)0 : ray_conn_find(tls->connection.fd, 0);
+
+	tls->connection.fd = -1;
+	if (!socket)
+		return;
+	socket->ssl = ssl;
+	socket->connection.is_tls = 1;
+	ray_http_set_both(socket, RAY_HTTP_OPAQUE);
+	bpf_probe_read_kernel(&tls->connection, sizeof(tls->connection), &socket->connection);
+	tls->flags |= RAY_CONN_IS_SURE;
+	if (socket->flags & RAY_CONN_IS_FRESH && !(tls->flags & RAY_CONN_HAS_SPOKEN)) {
+		tls->flags |= RAY_CONN_IS_FRESH;
+		tls->in.state = tls->out.state = RAY_HTTP_START;
+	}
+}
+
+/* is_out: written, else read; has_bytes: with success. NULL: no room. */
+static __noinline struct ray_node_conn *ray_tls_conn(struct ray_slot *s, __u64 ssl, int is_out, int has_bytes)
+{
+	struct ray_node_conn *fresh = (void *)ray_node_area(s), *tls = ray_conn_find(ssl, 1);
+	struct ray_node_thread *thread = ray_node_thread_known();
+
+	if (!tls) {
+		ray_clear((char *)fresh, sizeof(*fresh));
+		fresh->connection.fd = -1;
+		fresh->connection.is_tls = 1;
+		tls = ray_conn_add(s, fresh, ssl, 1);
+	}
+	if (!tls || tls->flags & RAY_CONN_IS_SURE)
+		return tls;
+	if (!is_out && thread)
+		tls->connection.fd = thread->io_fd;
+	if (has_bytes) {
+		ray_tls_settle(tls, ssl);
+		tls->flags |= RAY_CONN_HAS_SPOKEN;
+	}
+	return tls;
+}
+
+/* ---- SSL_read and SSL_write ---- */
+
+/* Bytes that a call has passed on; less than 1: none. out is where the _ex forms say how many: they return whether. */
+static __always_inline __s64 ray_tls_count(const struct ray_slot *s, __u64 out)
+{
+	__s64 result = (__s32)s->hook_args[RAY_HOOK_RESULT];
+	__u64 count = 0;
+
+	if (!out)
+		return result;
+	if (result != 1 || bpf_probe_read_user(&count, sizeof(count), (void *)out))
+		return -1;
+	return count;
+}
+
+static __always_inline __u64 ray_tls_tell(struct ray_slot *s, struct ray_node_conn *tls, __u64 event)
+{
+	struct ray_node_area *area = ray_node_area(s);
+
+	if (!(RAY_CONST(WATCHED) >> (event & 63) & 1))
+		return 0;
+	bpf_probe_read_kernel(&area->connection, sizeof(area->connection), &tls->connection);
+	s->args[0] = RAY_AREA_ADDRESS(connection);
+	s->args[1] = s->cursor[RAY_AT_ADDRESS];
+	s->args[2] = s->cursor[RAY_AT_SIZE];
+	return event;
+}
+
+static __noinline __u64 ray_tls_bytes(struct ray_slot *s, __u64 ssl, __u64 buffer, __s64 size, int is_out)
+{
+	struct ray_node_conn *tls;
+	__u64 event;
+
+	if (size < 0 && is_out)
+		return 0;
+	tls = ray_tls_conn(s, ssl, is_out, size > 0);
+	if (!tls || size < 0)
+		return 0;
+	ray_http_begin(s, tls, is_out ? RAY_AT_TLS | RAY_AT_OUT : RAY_AT_TLS, ssl, buffer, size, 0);
+	s->cursor[RAY_AT_PHASE] = RAY_SOCKET_BYTES;
+	if (!size) { /* the other side has said that nothing more will come */
+		ray_http_eof(&tls->in);
+		return ray_http_go(s->index, tls);
+	}
+	event = ray_tls_tell(s, tls, is_out ? RAY_EVENT_TLS_WRITE : RAY_EVENT_TLS_READ);
+	return event ? event : ray_http_go(s->index, tls);
+}
+
+static __always_inline __u64 ray_tls_next(struct ray_slot *s)
+{
+	struct ray_node_conn *tls;
+
+	if (s->cursor[RAY_AT_PHASE] != RAY_SOCKET_BYTES)
+		return 0;
+	tls = ray_conn_find(s->cursor[RAY_AT_KEY], 1);
+	return tls ? ray_http_go(s->index, tls) : 0;
+}
+
+/* SSL_read(ssl, buffer, size) and SSL_read_ex(ssl, buffer, size, out) are entered. */
+static __always_inline __u64 ray_tls_enter(__u64 slot, __u64 step, int is_out, int is_ex)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+	struct ray_node_thread *thread;
+
+	if (!s || step)
+		return 0;
+	thread = ray_node_thread(s);
+	if (!thread)
+		return 0;
+	if (is_out) {
+		thread->write_ssl = s->hook_args[0];
+		thread->write_buffer = s->hook_args[1];
+		thread->write_out = is_ex ? s->hook_args[3] : 0;
+	} else {
+		thread->read_ssl = s->hook_args[0];
+		thread->read_buffer = s->hook_args[1];
+		thread->read_out = is_ex ? s->hook_args[3] : 0;
+	}
+	return 0;
+}
+
+RAY_RUNTIME __u64 ray_on_ssl_read(__u64 slot, __u64 step)
+{
+	return ray_tls_enter(slot, step, 0, 0);
+}
+
+RAY_RUNTIME __u64 ray_on_ssl_read_ex(__u64 slot, __u64 step)
+{
+	return ray_tls_enter(slot, step, 0, 1);
+}
+
+RAY_RUNTIME __u64 ray_on_ssl_write(__u64 slot, __u64 step)
+{
+	return ray_tls_enter(slot, step, 1, 0);
+}
+
+RAY_RUNTIME __u64 ray_on_ssl_write_ex(__u64 slot, __u64 step)
+{
+	return ray_tls_enter(slot, step, 1, 1);
+}
+
+RAY_RUNTIME __u64 ray_on_ssl_read_return(__u64 slot, __u64 step)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+	struct ray_node_thread *thread;
+	__u64 ssl;
+
+	if (!s)
+		return 0;
+	if (step)
+		return ray_tls_next(s);
+	s->cursor[RAY_AT_PHASE] = RAY_SOCKET_NONE;
+	thread = ray_node_thread_known();
+	ssl = thread ? thread->read_ssl : 0;
+	if (!thread || !ssl)
+		return 0;
+	thread->read_ssl = 0;
+	return ray_tls_bytes(s, ssl, thread->read_buffer, ray_tls_count(s, thread->read_out), 0);
+}
+
+RAY_RUNTIME __u64 ray_on_ssl_write_return(__u64 slot, __u64 step)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+	struct ray_node_thread *thread;
+	__u64 ssl;
+
+	if (!s)
+		return 0;
+	if (step)
+		return ray_tls_next(s);
+	s->cursor[RAY_AT_PHASE] = RAY_SOCKET_NONE;
+	thread = ray_node_thread_known();
+	ssl = thread ? thread->write_ssl : 0;
+	if (!thread || !ssl)
+		return 0;
+	thread->write_ssl = 0;
+	return ray_tls_bytes(s, ssl, thread->write_buffer, ray_tls_count(s, thread->write_out), 1);
+}
+
+/* SSL_free(ssl): whatever has no answer by now gets none. */
+RAY_RUNTIME __u64 ray_on_ssl_free(__u64 slot, __u64 step)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+	struct ray_node_conn *tls, *socket;
+	__u64 event;
+
+	(void)step;
+	tls = s ? ray_conn_find(s->hook_args[0], 1) : (void *)0;
+	if (!tls)
+		return 0;
+	event = ray_http_end(slot, tls);
+	if (event)
+		return event;
+	socket = tls->connection.fd < 0 ? (void *)0 : ray_conn_find(tls->connection.fd, 0);
+	if (socket && socket->ssl == s->hook_args[0])
+		socket->ssl = 0;
+	ray_conn_delete(s->hook_args[0], 1);
+	return 0;
+}
+
+#endif
