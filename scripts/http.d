@@ -27,16 +27,16 @@ inline int status_high = 999;
 node*:::http-server-request
 /server && begins/
 {
-	printf("begin probe=server id=%d fd=%d method=%s url=%s length=%d host=%s raddr=%s rport=%d lport=%d version=%d tls=%d\n",
-	    args[7], args[6], args[4], args[5], args[0]->urlLength, args[0]->host, args[2], args[3], args[1]->localPort,
+	printf("begin server=%d id=%d fd=%d method=%s url=%s length=%d host=%s raddr=%s rport=%d lport=%d version=%d tls=%d\n",
+	    1, args[7], args[6], args[4], args[5], args[0]->urlLength, args[0]->host, args[2], args[3], args[1]->localPort,
 	    args[0]->version, args[1]->isTls);
 }
 
 node*:::http-client-request
 /client && begins/
 {
-	printf("begin probe=client id=%d fd=%d method=%s url=%s length=%d host=%s raddr=%s rport=%d lport=%d version=%d tls=%d\n",
-	    args[7], args[6], args[4], args[5], args[0]->urlLength, args[0]->host, args[2], args[3], args[1]->localPort,
+	printf("begin server=%d id=%d fd=%d method=%s url=%s length=%d host=%s raddr=%s rport=%d lport=%d version=%d tls=%d\n",
+	    0, args[7], args[6], args[4], args[5], args[0]->urlLength, args[0]->host, args[2], args[3], args[1]->localPort,
 	    args[0]->version, args[1]->isTls);
 }
 
@@ -44,8 +44,8 @@ node*:::http-server-response,
 node*:::http-server-abort
 /server && !top && args[5] && args[7]->latency >= slow && args[4] >= status_low && args[4] <= status_high/
 {
-	printf("end probe=server id=%d fd=%d status=%d latency=%d ttfb=%d bytes=%d request=%d aborted=%d method=%s url=%s length=%d host=%s raddr=%s rport=%d lport=%d version=%d tls=%d\n",
-	    args[5], args[3], args[4], args[7]->latency, args[7]->ttfb, args[7]->bodyBytes, args[7]->requestBodyBytes,
+	printf("end server=%d id=%d fd=%d status=%d latency=%d ttfb=%d bytes=%d request=%d aborted=%d method=%s url=%s length=%d host=%s raddr=%s rport=%d lport=%d version=%d tls=%d\n",
+	    1, args[5], args[3], args[4], args[7]->latency, args[7]->ttfb, args[7]->bodyBytes, args[7]->requestBodyBytes,
 	    args[7]->aborted, args[6]->method, args[6]->url, args[6]->urlLength, args[6]->host, args[1], args[2],
 	    args[0]->localPort, args[6]->version, args[0]->isTls);
 }
@@ -54,8 +54,8 @@ node*:::http-client-response,
 node*:::http-client-abort
 /client && !top && args[5] && args[7]->latency >= slow && args[4] >= status_low && args[4] <= status_high/
 {
-	printf("end probe=client id=%d fd=%d status=%d latency=%d ttfb=%d bytes=%d request=%d aborted=%d method=%s url=%s length=%d host=%s raddr=%s rport=%d lport=%d version=%d tls=%d\n",
-	    args[5], args[3], args[4], args[7]->latency, args[7]->ttfb, args[7]->bodyBytes, args[7]->requestBodyBytes,
+	printf("end server=%d id=%d fd=%d status=%d latency=%d ttfb=%d bytes=%d request=%d aborted=%d method=%s url=%s length=%d host=%s raddr=%s rport=%d lport=%d version=%d tls=%d\n",
+	    0, args[5], args[3], args[4], args[7]->latency, args[7]->ttfb, args[7]->bodyBytes, args[7]->requestBodyBytes,
 	    args[7]->aborted, args[6]->method, args[6]->url, args[6]->urlLength, args[6]->host, args[1], args[2],
 	    args[0]->localPort, args[6]->version, args[0]->isTls);
 }

@@ -41,15 +41,15 @@ node*:::http-client-request
 node*:::http-server-request
 /server && begins && !top/
 {
-	printf("begin probe=server id=%d fd=%d method=%s url=%s raddr=%s rport=%d\n",
-	    arg7, arg6, copyinstr(arg4), copyinstr(arg5), copyinstr(arg2), arg3);
+	printf("begin server=%d id=%d fd=%d method=%s url=%s raddr=%s rport=%d\n",
+	    1, arg7, arg6, copyinstr(arg4), copyinstr(arg5), copyinstr(arg2), arg3);
 }
 
 node*:::http-client-request
 /client && begins && !top/
 {
-	printf("begin probe=client id=%d fd=%d method=%s url=%s raddr=%s rport=%d\n",
-	    arg7, arg6, copyinstr(arg4), copyinstr(arg5), copyinstr(arg2), arg3);
+	printf("begin server=%d id=%d fd=%d method=%s url=%s raddr=%s rport=%d\n",
+	    0, arg7, arg6, copyinstr(arg4), copyinstr(arg5), copyinstr(arg2), arg3);
 }
 
 node*:::http-server-response-start
@@ -73,15 +73,15 @@ node*:::http-client-response-start
 node*:::http-server-response
 /server && !top && began[arg5] && timestamp - began[arg5] >= slow && arg4 >= status_low && arg4 <= status_high/
 {
-	printf("end probe=server id=%d fd=%d status=%d latency=%d ttfb=%d method=%s url=%s raddr=%s rport=%d\n",
-	    arg5, arg3, arg4, timestamp - began[arg5], first[arg5], method[arg5], url[arg5], copyinstr(arg1), arg2);
+	printf("end server=%d id=%d fd=%d status=%d latency=%d ttfb=%d method=%s url=%s raddr=%s rport=%d\n",
+	    1, arg5, arg3, arg4, timestamp - began[arg5], first[arg5], method[arg5], url[arg5], copyinstr(arg1), arg2);
 }
 
 node*:::http-client-response
 /client && !top && began[arg5] && timestamp - began[arg5] >= slow && arg4 >= status_low && arg4 <= status_high/
 {
-	printf("end probe=client id=%d fd=%d status=%d latency=%d ttfb=%d method=%s url=%s raddr=%s rport=%d\n",
-	    arg5, arg3, arg4, timestamp - began[arg5], first[arg5], method[arg5], url[arg5], copyinstr(arg1), arg2);
+	printf("end server=%d id=%d fd=%d status=%d latency=%d ttfb=%d method=%s url=%s raddr=%s rport=%d\n",
+	    0, arg5, arg3, arg4, timestamp - began[arg5], first[arg5], method[arg5], url[arg5], copyinstr(arg1), arg2);
 }
 
 node*:::http-server-response,

@@ -14,6 +14,8 @@ RAY_MUST_USE struct ray_error *ray_perf_attach(struct ray_trace *t, const struct
 					       struct perf_event_attr *attr, int cpu, uint32_t point, const char *what);
 /* errno of a system call that the kernel refused, with what would allow it. */
 RAY_MUST_USE struct ray_error *ray_attach_error(int errnum, const char *what);
+/* Whether the process that it is in has ended meanwhile: no reason to fail. */
+bool ray_site_is_gone(const struct ray_site *site);
 /* All sites of an entry for uprobes. */
 RAY_MUST_USE struct ray_error *ray_uprobes_attach(struct ray_trace *t, struct ray_entry *e);
 

@@ -108,6 +108,8 @@ static struct ray_error *attach_group(struct ray_trace *t, const struct ray_entr
 			attr.semaphores = (uintptr_t)semaphores;
 	}
 	fd = link_create(&attr);
+	if (fd < 0 && ray_site_is_gone(at->site))
+		return NULL;
 	return fd < 0 ? ray_attach_error(errno, at->site->uprobe.file) : ray_link_keep(t, fd);
 }
 

@@ -1,5 +1,6 @@
 /* attach_uprobe.c - hangs programs in at addresses of files. SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include "engine/attach.h"
@@ -14,6 +15,11 @@ static int number_read(const char *path)
 	return f && fscanf(f, "%d", &value) == 1 ? value : -1;
 }
 
+bool ray_site_is_gone(const struct ray_site *site)
+{
+	return site->uprobe.pid > 0 && kill(site->uprobe.pid, 0) && errno == ESRCH;
+}
+
 static struct ray_error *uprobe_attach(struct ray_trace *t, const struct ray_entry *e, const struct ray_site *site,
 				       uint32_t point, int type)
 {
@@ -24,7 +30,12 @@ static struct ray_error *uprobe_attach(struct ray_trace *t, const struct ray_ent
 		.probe_offset = site->uprobe.offset,
 	};
 
-	return ray_perf_attach(t, e, &attr, 0, point, site->uprobe.file);
+	struct ray_error *err = ray_perf_attach(t, e, &attr, 0, point, site->uprobe.file);
+
+	if (!err || !ray_site_is_gone(site))
+		return err;
+	ray_error_free(err);
+	return NULL;
 }
 
 static struct ray_error *uprobe_type(int *ret)

@@ -214,6 +214,8 @@ static void emit_slot_fill(const struct ray_trace *t, const struct ray_entry *e,
 	ray_piece_emit(p, RAY_STORE(BPF_W, RAY_SLOT_REG, BPF_REG_1, offsetof(struct ray_slot, probe)));
 	for (size_t i = 0; i < RAY_COUNT(zeroed); i++)
 		emit_zero(p, zeroed[i]);
+	if (e->is_watch) /* handlers ask for the time, too */
+		emit_zero(p, offsetof(struct ray_slot, timestamp));
 	ray_piece_emit(p, RAY_STORE_IMM(BPF_DW, RAY_SLOT_REG, offsetof(struct ray_slot, ctx_kind), ctx_kind(e->kind)));
 	ray_enter_zero_locals(t->plan, p);
 }

@@ -129,6 +129,11 @@ static json_t *stack_json(const char *stack)
 
 /* ---- JSON ---- */
 
+static const char *probe_text(const struct ray_fact *f)
+{
+	return ray_fact_number(f, "server") ? "server" : "client";
+}
+
 static const char *version_text(int64_t version)
 {
 	return version == 20 ? "2" : version == 10 ? "1.0" : "1.1";
@@ -160,7 +165,7 @@ static json_t *path_json(const char *url)
 
 static void print_json(struct ray_http_view *v, const struct ray_fact *f, bool is_end)
 {
-	json_t *o = head_json(f, ray_fact_text(f, "probe"));
+	json_t *o = head_json(f, probe_text(f));
 	uint64_t id = (uint64_t)ray_fact_number(f, "id");
 
 	if (v->options.begins)
@@ -269,7 +274,7 @@ static void print_line(struct ray_http_view *v, const struct ray_fact *f, bool i
 	ray_auto_memory char *stack = is_end ? take_stack(v, (uint64_t)ray_fact_number(f, "id")) : NULL;
 
 	add_time(v, f);
-	ray_live_add(v->live, ray_fact_text(f, "probe"));
+	ray_live_add(v->live, probe_text(f));
 	ray_live_add(v->live, is_end ? "<-" : "->");
 	add_number(v, f, "id", true);
 	add_number(v, f, "fd", true);
@@ -300,7 +305,7 @@ static void print_gc_line(struct ray_http_view *v, const struct ray_fact *f)
 	ray_live_add(v->live, "-");
 	ray_live_add(v->live, "-");
 	add_ms(v, f, "latency", true);
-	for (size_t i = 8; i < RAY_COUNT(columns); i++)
+	for (size_t i = 8; i < RAY_COUNT(columns); i++) /* what a collection has none of */
 		ray_live_add(v->live, "-");
 	end_line(v);
 }
