@@ -15,4 +15,14 @@ RAY_RUNTIME __u64 ray_on_exit(__u64 slot, __u64 step)
 	return RAY_EVENT_PROCESS_EXIT;
 }
 
+/* libuv turns to something that no socket's bytes have caused: timers, setImmediate(), works that are done. Which request was handled before is past. */
+RAY_RUNTIME __u64 ray_on_turn(__u64 slot, __u64 step)
+{
+	struct ray_node_thread *thread = step || !ray_slot_get(slot) ? 0 : ray_node_thread_known();
+
+	if (thread)
+		ray_node_thread_idle(thread);
+	return 0;
+}
+
 #endif

@@ -102,6 +102,10 @@ const struct ray_hook ray_hooks[] = {
 	{ .handler = "ray_on_poll", .kind = RAY_SITE_SYSCALL_ENTER, .number = SYS_epoll_pwait, .needed_by = POLLS, .helps = CARRY },
 	{ .handler = "ray_on_polled", .kind = RAY_SITE_SYSCALL_EXIT, .number = SYS_epoll_wait, .needed_by = POLLS },
 	{ .handler = "ray_on_polled", .kind = RAY_SITE_SYSCALL_EXIT, .number = SYS_epoll_pwait, .needed_by = POLLS },
+	/* What runs in them runs for no request. */
+	{ .handler = "ray_on_turn", .kind = RAY_SITE_UPROBE, .helps = CARRY, .names = { "uv__run_timers" } },
+	{ .handler = "ray_on_turn", .kind = RAY_SITE_UPROBE, .helps = CARRY, .names = { "uv__run_check" } },
+	{ .handler = "ray_on_turn", .kind = RAY_SITE_UPROBE, .helps = CARRY, .names = { "uv__async_io" } },
 	{ .handler = "ray_on_thread_exit", .kind = RAY_SITE_RAW_TRACEPOINT, .tracepoint = "sched_process_exit", .needed_by = POLLS | GC },
 	{ .handler = "ray_on_timers", .kind = RAY_SITE_UPROBE, .needed_by = PHASE, .helps = LOOP | CALLBACK, .loss = "the time of each phase",
 	  .names = { "uv__run_timers" } },

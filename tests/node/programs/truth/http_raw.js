@@ -108,9 +108,14 @@ class Raw {
 		this.waiting.resolve();
 	}
 
-	/** All that was asked for has been answered, or never will be; the connection is closed. */
-	async done() {
+	/** All that was asked for has been answered, or never will be. */
+	async answered() {
 		if (this.pending.length) await (this.waiting = later(), this.waiting.promise);
+	}
+
+	/** The same, and the connection is closed. */
+	async done() {
+		await this.answered();
 		this.socket.destroy();
 	}
 }
