@@ -25,3 +25,22 @@ export const how = {
 	fields: Object.fromEntries([...same, 'raddr', 'host'].map((name) => [name, name])),
 	check,
 };
+
+const both = (...names) => names.map((name) => `node$target:::http-server-${name}, node$target:::http-client-${name}`).join(', ');
+const response = {
+	probe: ['%s', 'args[0]->isServer ? "server" : "client"'], id: ['%d', 'arg5'], raddr: ['%s', 'args[0]->remoteAddress'], rport: ['%d', 'args[0]->remotePort'],
+	lport: ['%d', 'args[0]->localPort'], fd: ['%d', 'args[0]->fd'], tls: ['%d', 'args[0]->isTls'], status: ['%d', 'args[7]->status'],
+	method: ['%s', 'args[6]->method'], host: ['%s', 'args[6]->host'], user_agent: ['%s', 'args[6]->userAgent'], forwarded_for: ['%s', 'args[6]->forwardedFor'],
+	version: ['%d', 'args[6]->version'], bytes: ['%d', 'args[7]->bodyBytes'], request_bytes: ['%d', 'args[7]->requestBodyBytes'],
+	aborted: ['%d', 'args[7]->aborted'], ttfb: ['%d', 'args[7]->ttfb'], latency: ['%d', 'args[7]->latency'], url: ['%s', 'args[6]->url'],
+};
+/** For traced(): what the probes say at the end of a request. */
+export const clauses = [[both('response', 'abort'), response]];
+
+const versions = { 10: '1.0', 11: '1.1', 20: '2' };
+
+/** A line of that as the verb prints it. */
+export const asHttp = (record) => ({
+	...record, tls: Boolean(record.tls), aborted: Boolean(record.aborted), version: versions[record.version], latency_ms: record.latency / 1e6,
+	ttfb_ms: record.ttfb / 1e6, path: String(record.url).split('?')[0],
+});

@@ -68,7 +68,7 @@ async function go(resolver) {
 	await lookup(`${'a'.repeat(64)}.test`); // no label may be so long: it fails without a server
 	await Promise.all([1, 2, 3].map(() => lookup('localhost', { family: 4 })));
 	await ask({ kind: 'lookup', host: 'localhost' }, (done) => dns.promises.lookup('localhost').then(() => done(null, 1), done));
-	await ask({ kind: 'reverse', host: '127.0.0.1', service: 80 }, (done) => dns.lookupService('127.0.0.1', 80, done));
+	await ask({ kind: 'reverse', host: '127.0.0.1', service: '80' }, (done) => dns.lookupService('127.0.0.1', 80, done));
 	const resolve = (host, type, more) => ask({ kind: 'resolve', host, type, ...more }, (done) => resolver.resolve(host, type, done));
 	for (const type of ['A', 'AAAA', 'TXT', 'MX', 'NS', 'SRV']) await resolve(`${type.toLowerCase()}.test`, type);
 	await resolve('none.test', 'A');
