@@ -211,7 +211,9 @@ static bool see_third(const struct ray_flow_step *step, void *arg)
 {
 	struct handed *h = arg;
 
-	if (ray_follow_is_call(step) && step->is_known[2] && ray_follow_begins(h->d->elf, step->args[2], NULL))
+	/* Through the PLT, or at once through a pointer (-fno-plt). */
+	if ((ray_follow_is_call(step) || step->kind == RAY_FLOW_INDIRECT) && step->is_known[2] &&
+	    ray_follow_begins(h->d->elf, step->args[2], NULL))
 		ray_vote_cast(&h->work, step->args[2]);
 	return true;
 }
