@@ -5,9 +5,19 @@
 #include <string.h>
 
 #include "base/auto.h"
+#include "base/vec.h"
 #include "probe/decode.h"
 
 enum { REGISTERS = 16 };
+
+/* What is known in front of an instruction that is jumped to. */
+struct joint {
+	size_t at;
+	bool is_looped; /* from behind it */
+	bool is_seen;	/* from somewhere that the walk has passed */
+	uint32_t known;
+	uint64_t values[REGISTERS];
+};
 
 struct walk {
 	const uint8_t *code;
@@ -16,7 +26,10 @@ struct walk {
 	bool (*each)(const struct ray_flow_step *step, void *arg);
 	void *arg;
 	uint64_t values[REGISTERS];
-	uint32_t known; /* bit i: values[i] is what the register holds */
+	uint32_t known;		      /* bit i: values[i] is what the register holds */
+	bool is_reached;	      /* from the instruction before */
+	bool has_switch;	      /* a jump to somewhere unknown was passed */
+	RAY_VEC(struct joint) joints; /* by address */
 	ZydisDecodedInstruction insn;
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 };
@@ -41,20 +54,111 @@ static bool branch_target(const struct walk *w, size_t at, uint64_t *ret)
 	       ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(&w->insn, &w->operands[0], w->vaddr + at, ret));
 }
 
-/* Marks every place that something in the function jumps to. False when it cannot be read to its end. */
-static bool find_joints(struct walk *w, uint8_t *joints)
+static bool is_inside(const struct walk *w, uint64_t vaddr)
 {
+	return vaddr - w->vaddr < w->size;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct joint *left = a, *right = b;
+
+	return (left->at > right->at) - (left->at < right->at);
+}
+
+static void joints_unite(struct walk *w)
+{
+	size_t n = 0;
+
+	if (w->joints.n)
+		qsort(w->joints.at, w->joints.n, sizeof(*w->joints.at), by_address);
+	for (size_t i = 0; i < w->joints.n; i++) {
+		if (!n || w->joints.at[n - 1].at != w->joints.at[i].at)
+			w->joints.at[n++] = w->joints.at[i];
+		else
+			w->joints.at[n - 1].is_looped |= w->joints.at[i].is_looped;
+	}
+	w->joints.n = n;
+}
+
+/* Lists every place that something in the function jumps to. False when it cannot be read to its end. */
+static bool find_joints(struct walk *w)
+{
+	struct joint joint = { 0 };
 	uint64_t to;
 	size_t at;
 
 	for (at = 0; at < w->size; at += w->insn.length) {
 		if (!ray_decode(w->code + at, w->size - at, &w->insn, w->operands))
 			return false;
-		if (w->insn.meta.category != ZYDIS_CATEGORY_CALL && branch_target(w, at, &to) &&
-		    to - w->vaddr < w->size)
-			joints[to - w->vaddr] = 1;
+		if (w->insn.meta.category == ZYDIS_CATEGORY_CALL || !branch_target(w, at, &to) || !is_inside(w, to))
+			continue;
+		joint.at = to - w->vaddr;
+		joint.is_looped = joint.at <= at;
+		if (!ray_vec_push(&w->joints, joint))
+			return false;
 	}
+	joints_unite(w);
 	return true;
+}
+
+static struct joint *joint_at(const struct walk *w, size_t at)
+{
+	const struct joint key = { .at = at };
+
+	return w->joints.n ? bsearch(&key, w->joints.at, w->joints.n, sizeof(key), by_address) : NULL;
+}
+
+/* Keeps of `known` what both say. */
+static uint32_t common(uint32_t known, const uint64_t *values, uint32_t others, const uint64_t *other_values)
+{
+	known &= others;
+	for (size_t i = 0; i < REGISTERS; i++)
+		if (values[i] != other_values[i])
+			known &= ~(1u << i);
+	return known;
+}
+
+/* A jump to `to`, with what is known now. */
+static void joint_enter(struct walk *w, uint64_t to)
+{
+	struct joint *joint = joint_at(w, to - w->vaddr);
+
+	if (!joint)
+		return;
+	if (joint->is_seen) {
+		joint->known = common(joint->known, joint->values, w->known, w->values);
+		return;
+	}
+	joint->is_seen = true;
+	joint->known = w->known;
+	memcpy(joint->values, w->values, sizeof(joint->values));
+}
+
+/* Where ways meet, only that is known which is on all of them. Behind a jump nothing goes on: what stands there is padding, up to the next place that
+ * is jumped to, or can only be reached through a table. */
+static void joint_pass(struct walk *w, size_t at)
+{
+	struct joint *joint = joint_at(w, at);
+
+	if (!joint)
+		return;
+	if (joint->is_looped || !joint->is_seen || w->has_switch) {
+		w->known = 0;
+	} else if (w->is_reached) {
+		w->known = common(w->known, w->values, joint->known, joint->values);
+	} else {
+		w->known = joint->known;
+		memcpy(w->values, joint->values, sizeof(w->values));
+	}
+	w->is_reached = true;
+}
+
+/* Behind a jump that is always taken. */
+static void jump_pass(struct walk *w)
+{
+	w->is_reached = false;
+	w->known = 0;
 }
 
 static bool emit(struct walk *w, struct ray_flow_step *step)
@@ -216,11 +320,14 @@ static bool visit_branch(struct walk *w, size_t at)
 	bool is_call = w->insn.meta.category == ZYDIS_CATEGORY_CALL;
 	struct ray_flow_step step = { .kind = is_call ? RAY_FLOW_CALL : RAY_FLOW_LEAVE, .at = w->vaddr + at };
 
-	if (!branch_target(w, at, &step.target))
+	if (!branch_target(w, at, &step.target)) {
+		w->has_switch |= !is_call;
 		return w->insn.meta.category == ZYDIS_CATEGORY_COND_BR || visit_indirect(w, at);
-	if (!is_call && step.target - w->vaddr < w->size)
-		return true;
-	return emit(w, &step);
+	}
+	if (is_call || !is_inside(w, step.target))
+		return emit(w, &step);
+	joint_enter(w, step.target);
+	return true;
 }
 
 static bool visit(struct walk *w, size_t at)
@@ -234,12 +341,12 @@ static bool visit(struct walk *w, size_t at)
 	case ZYDIS_CATEGORY_UNCOND_BR:
 		if (!visit_branch(w, at))
 			return false;
-		w->known = 0;
+		jump_pass(w);
 		return true;
 	case ZYDIS_CATEGORY_COND_BR:
 		return visit_branch(w, at);
 	case ZYDIS_CATEGORY_RET:
-		w->known = 0;
+		jump_pass(w);
 		return true;
 	default:
 		if (w->insn.mnemonic != ZYDIS_MNEMONIC_NOP && !visit_memory(w, at))
@@ -248,21 +355,27 @@ static bool visit(struct walk *w, size_t at)
 	}
 }
 
+static bool walk(struct walk *w)
+{
+	if (!find_joints(w))
+		return false;
+	w->is_reached = true;
+	for (size_t at = 0; at < w->size; at += w->insn.length) {
+		joint_pass(w, at);
+		if (!ray_decode(w->code + at, w->size - at, &w->insn, w->operands))
+			return false;
+		if (!visit(w, at))
+			return true;
+	}
+	return true;
+}
+
 bool ray_flow_walk(const uint8_t *code, size_t size, uint64_t vaddr,
 		   bool (*each)(const struct ray_flow_step *step, void *arg), void *arg)
 {
 	struct walk w = { .code = code, .size = size, .vaddr = vaddr, .each = each, .arg = arg };
-	ray_auto_memory uint8_t *joints = calloc(1, size + 1);
+	bool is_whole = walk(&w);
 
-	if (!joints || !find_joints(&w, joints))
-		return false;
-	for (size_t at = 0; at < size; at += w.insn.length) {
-		if (!ray_decode(code + at, size - at, &w.insn, w.operands))
-			return false;
-		if (joints[at])
-			w.known = 0;
-		if (!visit(&w, at))
-			return true;
-	}
-	return true;
+	ray_vec_free(&w.joints);
+	return is_whole;
 }

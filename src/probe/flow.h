@@ -1,8 +1,8 @@
 /* flow.h - what the code of one function calls, touches and hands over.
  * SPDX-License-Identifier: MIT
  *
- * Goes through the instructions in the order of their addresses and follows constants in registers along straight lines: a value is forgotten where
- * code can come from elsewhere. So what is reported as known is known on every way that leads there, but for jumps through tables, whose
+ * Goes through the instructions in the order of their addresses and follows constants in registers: where ways meet, only that is known which all of them
+ * agree on. So what is reported as known is known on every way that leads there, but for jumps through tables, whose
  * ends are not looked for. x86-64 only; pure: foreign bytes in, steps out; takes time linear in the size. */
 #ifndef RAY_PROBE_FLOW_H
 #define RAY_PROBE_FLOW_H

@@ -7,7 +7,7 @@
 #include "base/auto.h"
 #include "probe/node_derive_internal.h"
 
-static const char *const names[RAY_UV_FUNCTIONS] = {
+static const char *const names[RAY_LOCAL_FUNCTIONS] = {
 	[RAY_UV_FS_WORK] = "uv__fs_work",
 	[RAY_UV_FS_DONE] = "uv__fs_done",
 	[RAY_UV_WORK_SUBMIT] = "uv__work_submit",
@@ -30,17 +30,23 @@ static const char *const names[RAY_UV_FUNCTIONS] = {
 	[RAY_UV_ASYNC_IO] = "uv__async_io",
 	[RAY_UV_POLL_IO] = "uv__poll_io",
 	[RAY_UV_UDP_IO] = "uv__udp_io",
+	/* Up to their arguments, which differ between versions. */
+	[RAY_V8_COLLECT_GARBAGE] = "_ZN2v88internal4Heap14CollectGarbageE",
+	[RAY_V8_GC_PROLOGUE] = "_ZN2v88internal4Heap23CallGCPrologueCallbacksE",
+	[RAY_V8_GC_EPILOGUE] = "_ZN2v88internal4Heap23CallGCEpilogueCallbacksE",
+	[RAY_V8_SIZE_OF_OBJECTS] = "_ZN2v88internal4Heap13SizeOfObjectsE",
 };
 
-const char *ray_uv_function_name(enum ray_uv_function function)
+const char *ray_local_name(enum ray_local_function function)
 {
 	return names[function];
 }
 
-int ray_uv_function_find(const char *name)
+int ray_local_find(const char *name)
 {
-	for (size_t i = 0; i < RAY_UV_FUNCTIONS; i++)
-		if (!strcmp(names[i], name))
+	for (size_t i = 0; i < RAY_LOCAL_FUNCTIONS; i++)
+		if (!strcmp(names[i], name) ||
+		    (!strncmp(names[i], "_Z", 2) && !strncmp(names[i], name, strlen(names[i]))))
 			return (int)i;
 	return -1;
 }
@@ -61,12 +67,12 @@ enum {
 	WORK_LOOP = -24,
 };
 
-void ray_derive_set(struct ray_derive *d, enum ray_uv_function function, uint64_t vaddr)
+void ray_derive_set(struct ray_derive *d, enum ray_local_function function, uint64_t vaddr)
 {
 	uint64_t size;
 
 	if (ray_follow_begins(d->elf, vaddr, &size))
-		d->places[function] = (struct ray_uv_place){ vaddr, size };
+		d->places[function] = (struct ray_local_place){ vaddr, size };
 }
 
 /* ---- the thread pool ---- */
@@ -124,8 +130,8 @@ static void derive_fs(struct ray_derive *d)
 	ray_derive_set(d, RAY_UV_WORK_SUBMIT, s.submit.value);
 }
 
-static void derive_submitted(struct ray_derive *d, const char *caller, enum ray_uv_function work,
-			     enum ray_uv_function done)
+static void derive_submitted(struct ray_derive *d, const char *caller, enum ray_local_function work,
+			     enum ray_local_function done)
 {
 	struct submits s = { .d = d, .only = d->places[RAY_UV_WORK_SUBMIT].vaddr };
 
@@ -231,7 +237,7 @@ static void derive_work_done(struct ray_derive *d)
 
 static bool is_placed(const struct ray_derive *d, uint64_t vaddr)
 {
-	for (size_t i = 0; i < RAY_UV_FUNCTIONS; i++)
+	for (size_t i = 0; i < RAY_LOCAL_FUNCTIONS; i++)
 		if (d->places[i].vaddr == vaddr)
 			return true;
 	return false;
@@ -259,7 +265,7 @@ static uint64_t only_callee(const struct ray_derive *d, const struct ray_follow_
 static void derive_phases(struct ray_derive *d)
 {
 	static const struct {
-		enum ray_uv_function function;
+		enum ray_local_function function;
 		int64_t fields[3];
 		size_t count;
 	} phases[] = {
@@ -278,11 +284,11 @@ static void derive_phases(struct ray_derive *d)
 		ray_derive_set(d, phases[i].function, only_callee(d, &run, phases[i].fields, phases[i].count));
 }
 
-void ray_node_derive(struct ray_elf *e, struct ray_uv_place ret[RAY_UV_FUNCTIONS])
+void ray_node_derive(struct ray_elf *e, struct ray_local_place ret[RAY_LOCAL_FUNCTIONS])
 {
 	struct ray_derive d = { .elf = e, .places = ret };
 
-	memset(ret, 0, sizeof(*ret) * RAY_UV_FUNCTIONS);
+	memset(ret, 0, sizeof(*ret) * RAY_LOCAL_FUNCTIONS);
 	derive_fs(&d);
 	derive_submitted(&d, "uv_getaddrinfo", RAY_UV_GETADDRINFO_WORK, RAY_UV_GETADDRINFO_DONE);
 	derive_submitted(&d, "uv_getnameinfo", RAY_UV_GETNAMEINFO_WORK, RAY_UV_GETNAMEINFO_DONE);
@@ -291,4 +297,5 @@ void ray_node_derive(struct ray_elf *e, struct ray_uv_place ret[RAY_UV_FUNCTIONS
 	derive_work_done(&d);
 	ray_derive_watchers(&d);
 	derive_phases(&d);
+	ray_derive_heap(&d);
 }

@@ -1,4 +1,4 @@
-/* node_derive.h - functions of libuv that a stripped file does not name, found by following the code of those that it exports.
+/* node_derive.h - functions of libuv and V8 that a stripped file does not name, found by following the code of those that it exports.
  * SPDX-License-Identifier: MIT
  *
  * Distributions strip libuv.so, and people strip node. What libuv does inside is then nameless, but its exported functions lead there:
@@ -12,7 +12,7 @@
 
 #include "elf/elf.h"
 
-enum ray_uv_function {
+enum ray_local_function {
 	RAY_UV_FS_WORK,
 	RAY_UV_FS_DONE,
 	RAY_UV_WORK_SUBMIT,
@@ -35,17 +35,21 @@ enum ray_uv_function {
 	RAY_UV_ASYNC_IO,
 	RAY_UV_POLL_IO,
 	RAY_UV_UDP_IO,
-	RAY_UV_FUNCTIONS
+	RAY_V8_COLLECT_GARBAGE,
+	RAY_V8_GC_PROLOGUE,
+	RAY_V8_GC_EPILOGUE,
+	RAY_V8_SIZE_OF_OBJECTS,
+	RAY_LOCAL_FUNCTIONS
 };
 
-struct ray_uv_place {
+struct ray_local_place {
 	uint64_t vaddr, size; /* vaddr 0: not found */
 };
 
 /* Fills in what can be proven; a file that is no libuv gives nothing. Takes a millisecond. */
-void ray_node_derive(struct ray_elf *e, struct ray_uv_place ret[RAY_UV_FUNCTIONS]);
-/* Which of them has this name ("uv__fs_work"); -1 if none. */
-int ray_uv_function_find(const char *name);
-const char *ray_uv_function_name(enum ray_uv_function function);
+void ray_node_derive(struct ray_elf *e, struct ray_local_place ret[RAY_LOCAL_FUNCTIONS]);
+/* Which of them has this name ("uv__fs_work", or a mangled one, perhaps up to a *); -1 if none. */
+int ray_local_find(const char *name);
+const char *ray_local_name(enum ray_local_function function);
 
 #endif

@@ -1,4 +1,4 @@
-/* node_derive_internal.h - what the two halves of node_derive share. SPDX-License-Identifier: MIT */
+/* node_derive_internal.h - what the parts of node_derive share. SPDX-License-Identifier: MIT */
 #ifndef RAY_PROBE_NODE_DERIVE_INTERNAL_H
 #define RAY_PROBE_NODE_DERIVE_INTERNAL_H
 
@@ -7,12 +7,14 @@
 
 struct ray_derive {
 	struct ray_elf *elf;
-	struct ray_uv_place *places;
+	struct ray_local_place *places;
 };
 
 /* Nothing happens if no function begins there. */
-void ray_derive_set(struct ray_derive *d, enum ray_uv_function function, uint64_t vaddr);
+void ray_derive_set(struct ray_derive *d, enum ray_local_function function, uint64_t vaddr);
 /* What the loop calls when a descriptor is ready: uv__stream_io and the like. */
 void ray_derive_watchers(struct ray_derive *d);
+/* What V8 does when it collects. */
+void ray_derive_heap(struct ray_derive *d);
 
 #endif

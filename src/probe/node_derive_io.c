@@ -20,7 +20,7 @@ enum { TYPE_PIPE = 7, TYPE_TCP = 12, TYPE_TTY = 14 };
 
 /* Who sets up which watcher, itself or in a function that it calls. */
 static const struct watcher {
-	enum ray_uv_function function;
+	enum ray_local_function function;
 	const char *callers[3];
 	bool is_started; /* by uv__io_init_start(loop, watcher, callback, fd, events), since 1.51 */
 } watchers[] = {
@@ -209,7 +209,7 @@ static uint64_t case_of(struct ray_elf *e, const struct table *t, uint64_t i)
 }
 
 struct cases {
-	struct ray_vote function[RAY_UV_FUNCTIONS];
+	struct ray_vote function[RAY_LOCAL_FUNCTIONS];
 };
 
 /* What is left between the named ones is uv__server_io: all others have been named, but for the watcher of files, which does not know
@@ -297,9 +297,9 @@ static void derive_switch(struct ray_derive *d, uint64_t stream, const uint64_t 
 		for (size_t k = 0; k < c.callee_count; k++)
 			try_function(d->elf, c.callees[k], kinds, &cases);
 	}
-	for (int i = 0; i < RAY_UV_FUNCTIONS; i++)
+	for (int i = 0; i < RAY_LOCAL_FUNCTIONS; i++)
 		if (ray_vote_is_won(&cases.function[i], 1))
-			ray_derive_set(d, (enum ray_uv_function)i, cases.function[i].value);
+			ray_derive_set(d, (enum ray_local_function)i, cases.function[i].value);
 }
 
 void ray_derive_watchers(struct ray_derive *d)

@@ -24,7 +24,7 @@ struct file {
 	dev_t dev;
 	struct ray_elf *elf; /* of a process that the catalogue keeps */
 	struct known_name *buckets[BUCKETS];
-	struct ray_uv_place *derived; /* NULL until a name is missing */
+	struct ray_local_place *derived; /* NULL until a name is missing */
 	struct file *next;
 };
 
@@ -108,20 +108,20 @@ static const struct known_name *known(struct file *f, const char *name)
  * another one. */
 static struct ray_error *derive(struct ray_catalogue *c, struct file *f, struct ray_node_name *name, bool *done_ret)
 {
-	int i = ray_uv_function_find(name->name);
+	int i = ray_local_find(name->name);
 
 	*done_ret = false;
 	if (i < 0 || name->count || !ray_elf_is_stripped(f->elf))
 		return NULL;
 	if (!f->derived) {
-		f->derived = ray_arena_alloc(ray_catalogue_arena(c), sizeof(*f->derived) * RAY_UV_FUNCTIONS);
+		f->derived = ray_arena_alloc(ray_catalogue_arena(c), sizeof(*f->derived) * RAY_LOCAL_FUNCTIONS);
 		if (!f->derived)
 			return &ray_enomem;
 		ray_node_derive(f->elf, f->derived);
 	}
 	if (!f->derived[i].vaddr)
 		return NULL;
-	name->bodies[0] = (struct ray_node_body){ .symbol = ray_uv_function_name((enum ray_uv_function)i),
+	name->bodies[0] = (struct ray_node_body){ .symbol = ray_local_name((enum ray_local_function)i),
 						  .vaddr = f->derived[i].vaddr,
 						  .size = f->derived[i].size };
 	name->count = 1;

@@ -79,6 +79,29 @@ static void where_ways_meet_nothing_is_known(void **state)
 	assert_false(first(&seen, RAY_FLOW_CALL)->is_known[0]);
 }
 
+static void what_all_ways_agree_on_is_known_where_they_meet(void **state)
+{
+	/* mov $1,%edi; je +5; mov $2,%esi; call; ret */
+	static const uint8_t both[] = { 0xbf, 1, 0, 0, 0, 0x74, 5, 0xbe, 2, 0, 0, 0, 0xe8, 0, 0, 0, 0, 0xc3 };
+	/* mov $1,%edi; je +6 ; jmp out; nop; call: padding lies between the jump and where the other one leads */
+	static const uint8_t padded[] = { 0xbf, 1, 0, 0, 0, 0x74, 6, 0xe9, 0, 1, 0, 0, 0x90, 0xe8, 0, 0, 0, 0, 0xc3 };
+	/* mov $1,%edi; dec %eax; call; jne back to the dec: a loop may come with anything */
+	static const uint8_t loop[] = { 0xbf, 1, 0, 0, 0, 0xff, 0xc8, 0xe8, 0, 0, 0, 0, 0x75, 0xf7, 0xc3 };
+	struct seen seen = { .n = 0 };
+
+	(void)state;
+	assert_true(ray_flow_walk(both, sizeof(both), BASE, keep, &seen));
+	assert_true(first(&seen, RAY_FLOW_CALL)->is_known[0]);
+	assert_int_equal(first(&seen, RAY_FLOW_CALL)->args[0], 1);
+	assert_false(first(&seen, RAY_FLOW_CALL)->is_known[1]);
+	seen.n = 0;
+	assert_true(ray_flow_walk(padded, sizeof(padded), BASE, keep, &seen));
+	assert_true(first(&seen, RAY_FLOW_CALL)->is_known[0]);
+	seen.n = 0;
+	assert_true(ray_flow_walk(loop, sizeof(loop), BASE, keep, &seen));
+	assert_false(first(&seen, RAY_FLOW_CALL)->is_known[0]);
+}
+
 static void a_jump_out_is_a_last_call_and_one_inside_is_not(void **state)
 {
 	/* jmp +0 (inside); jmp far out */
@@ -126,6 +149,7 @@ int main(void)
 		cmocka_unit_test(constants_are_known_at_a_call),
 		cmocka_unit_test(a_call_leaves_nothing_known_for_the_next),
 		cmocka_unit_test(where_ways_meet_nothing_is_known),
+		cmocka_unit_test(what_all_ways_agree_on_is_known_where_they_meet),
 		cmocka_unit_test(a_jump_out_is_a_last_call_and_one_inside_is_not),
 		cmocka_unit_test(fields_and_pointers_are_told),
 		cmocka_unit_test(what_is_no_code_is_refused),
