@@ -217,6 +217,7 @@ struct ray_node_area {
 	struct ray_node_window {
 		__u32 at, end;
 		__u64 event;
+		__u64 now; /* 0 until asked for */
 		__u8 bytes[RAY_NODE_WINDOW + 128]; /* searched by words, beyond its end */
 	} window;
 };

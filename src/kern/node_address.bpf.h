@@ -67,7 +67,7 @@ static __always_inline __u16 ray_kernel_half(__u64 at)
 }
 
 /* Both ends of a struct sock. connection is all zeros. */
-static __noinline void ray_address_of_sock(struct ray_slot *s, struct ray_node_connection *connection, __u64 sk)
+static __always_inline void ray_address_of_sock(struct ray_slot *s, struct ray_node_connection *connection, __u64 sk)
 {
 	__u32 family = ray_kernel_half(sk + RAY_CONST(SOCK_FAMILY));
 	struct ray_net_text *t = ray_work(s);
@@ -97,7 +97,7 @@ static __noinline void ray_address_of_sock(struct ray_slot *s, struct ray_node_c
 }
 
 /* The far end, from the sockaddr of `size` bytes that connect() was called with: the kernel forgets where it could not get to. */
-static __noinline void ray_address_of_connect(struct ray_slot *s, struct ray_node_connection *connection,
+static __always_inline void ray_address_of_connect(struct ray_slot *s, struct ray_node_connection *connection,
 					      __u64 sockaddr, __u64 size)
 {
 	struct ray_net_text *t = ray_work(s);

@@ -306,6 +306,7 @@ static __always_inline void ray_http_begin(struct ray_slot *s, struct ray_node_c
 	s->cursor[RAY_AT_VECTOR] = address;
 	s->cursor[RAY_AT_VECTORS] = vectors;
 	w->at = w->end = 0;
+	w->now = 0;
 	ray_http_try(flags & RAY_AT_OUT ? &conn->out : &conn->in);
 }
 

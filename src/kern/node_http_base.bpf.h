@@ -95,12 +95,14 @@ static __always_inline struct ray_node_window *ray_http_window(struct ray_slot *
 	return &ray_node_area(s)->window;
 }
 
+/* When the call returned: the same for all that is told of it. */
 static __always_inline __u64 ray_node_now(struct ray_slot *s)
 {
-	__u64 now = s->timestamp;
+	struct ray_node_window *w = ray_http_window(s);
+	__u64 now = w->now;
 
 	if (!now)
-		s->timestamp = now = bpf_ktime_get_ns();
+		w->now = now = bpf_ktime_get_ns();
 	return now;
 }
 

@@ -56,7 +56,7 @@ static __always_inline void ray_http_wait(struct ray_http_loop *c, struct ray_no
 /* ---- the first line ---- */
 
 /* It is no message of HTTP/1; or a chunk is none, then the end of the message is not known. */
-static __noinline void ray_http_lost(struct ray_http_loop *c)
+static __always_inline void ray_http_do_lost(struct ray_http_loop *c)
 {
 	struct ray_node_stream *stream = c->stream;
 	struct ray_node_conn *conn = c->conn;
@@ -78,6 +78,12 @@ static __noinline void ray_http_lost(struct ray_http_loop *c)
 	ray_node_dropped();
 	ray_pending_free(conn, number);
 	conn->first = number + 1;
+}
+
+static __noinline void ray_http_lost(struct ray_http_loop *c)
+{
+	ray_http_do_lost(c);
+	RAY_NOTHING();
 }
 
 /* A message begins that this connection can have; 0: it cannot, or nobody wants to know. */
@@ -129,6 +135,81 @@ static __always_inline void ray_http_status_line(struct ray_http_loop *c, struct
 	stream->next = RAY_HTTP_NAME;
 }
 
+/* Methods that node's parser knows: it refuses a request with another one, so that is none. a, b: the name as two words. */
+static __always_inline int ray_http_is_method(__u64 a, __u64 b)
+{
+	switch (a) {
+	case RAY_WORD('D', 'E', 'L', 'E', 'T', 'E', 0, 0):
+	case RAY_WORD('G', 'E', 'T', 0, 0, 0, 0, 0):
+	case RAY_WORD('H', 'E', 'A', 'D', 0, 0, 0, 0):
+	case RAY_WORD('P', 'O', 'S', 'T', 0, 0, 0, 0):
+	case RAY_WORD('P', 'U', 'T', 0, 0, 0, 0, 0):
+	case RAY_WORD('C', 'O', 'N', 'N', 'E', 'C', 'T', 0):
+	case RAY_WORD('O', 'P', 'T', 'I', 'O', 'N', 'S', 0):
+	case RAY_WORD('T', 'R', 'A', 'C', 'E', 0, 0, 0):
+	case RAY_WORD('C', 'O', 'P', 'Y', 0, 0, 0, 0):
+	case RAY_WORD('L', 'O', 'C', 'K', 0, 0, 0, 0):
+	case RAY_WORD('M', 'K', 'C', 'O', 'L', 0, 0, 0):
+	case RAY_WORD('M', 'O', 'V', 'E', 0, 0, 0, 0):
+	case RAY_WORD('P', 'R', 'O', 'P', 'F', 'I', 'N', 'D'):
+	case RAY_WORD('S', 'E', 'A', 'R', 'C', 'H', 0, 0):
+	case RAY_WORD('U', 'N', 'L', 'O', 'C', 'K', 0, 0):
+	case RAY_WORD('B', 'I', 'N', 'D', 0, 0, 0, 0):
+	case RAY_WORD('R', 'E', 'B', 'I', 'N', 'D', 0, 0):
+	case RAY_WORD('U', 'N', 'B', 'I', 'N', 'D', 0, 0):
+	case RAY_WORD('A', 'C', 'L', 0, 0, 0, 0, 0):
+	case RAY_WORD('R', 'E', 'P', 'O', 'R', 'T', 0, 0):
+	case RAY_WORD('C', 'H', 'E', 'C', 'K', 'O', 'U', 'T'):
+	case RAY_WORD('M', 'E', 'R', 'G', 'E', 0, 0, 0):
+	case RAY_WORD('M', '-', 'S', 'E', 'A', 'R', 'C', 'H'):
+	case RAY_WORD('N', 'O', 'T', 'I', 'F', 'Y', 0, 0):
+	case RAY_WORD('P', 'A', 'T', 'C', 'H', 0, 0, 0):
+	case RAY_WORD('P', 'U', 'R', 'G', 'E', 0, 0, 0):
+	case RAY_WORD('L', 'I', 'N', 'K', 0, 0, 0, 0):
+	case RAY_WORD('U', 'N', 'L', 'I', 'N', 'K', 0, 0):
+	case RAY_WORD('S', 'O', 'U', 'R', 'C', 'E', 0, 0):
+	case RAY_WORD('Q', 'U', 'E', 'R', 'Y', 0, 0, 0):
+	case RAY_WORD('P', 'R', 'I', 0, 0, 0, 0, 0):
+		return !b;
+	case RAY_WORD('P', 'R', 'O', 'P', 'P', 'A', 'T', 'C'):
+		return b == RAY_WORD('H', 0, 0, 0, 0, 0, 0, 0);
+	case RAY_WORD('M', 'K', 'A', 'C', 'T', 'I', 'V', 'I'):
+		return b == RAY_WORD('T', 'Y', 0, 0, 0, 0, 0, 0);
+	case RAY_WORD('S', 'U', 'B', 'S', 'C', 'R', 'I', 'B'):
+		return b == RAY_WORD('E', 0, 0, 0, 0, 0, 0, 0);
+	case RAY_WORD('U', 'N', 'S', 'U', 'B', 'S', 'C', 'R'):
+		return b == RAY_WORD('I', 'B', 'E', 0, 0, 0, 0, 0);
+	case RAY_WORD('M', 'K', 'C', 'A', 'L', 'E', 'N', 'D'):
+		return b == RAY_WORD('A', 'R', 0, 0, 0, 0, 0, 0);
+	}
+	return 0;
+}
+
+/* Letters, - and _: a client may send any. */
+static __always_inline int ray_http_is_token(const struct ray_node_stream *stream, __u64 length)
+{
+	for (int i = 0; i < RAY_NODE_METHOD - 1; i++) {
+		__u8 byte = stream->carry[i], low = byte | 0x20;
+
+		if ((__u64)i < length && (low < 'a' || low > 'z') && byte != '-' && byte != '_')
+			return 0;
+	}
+	return 1;
+}
+
+static __always_inline int ray_http_can_be_method(const struct ray_http_loop *c, __u64 length)
+{
+	__u64 a = RAY_CARRY_WORD(c->stream, 0), b = RAY_CARRY_WORD(c->stream, 1);
+
+	if (length < 8) {
+		a &= RAY_FIRST_BYTES(length);
+		b = 0;
+	} else if (length < 16) {
+		b &= RAY_FIRST_BYTES(length - 8);
+	}
+	return (length < 16 && ray_http_is_method(a, b)) || (c->is_out && ray_http_is_token(c->stream, length));
+}
+
 static __always_inline void ray_http_method(struct ray_http_loop *c, struct ray_node_window *w, __u64 length)
 {
 	struct ray_node_stream *stream = c->stream;
@@ -140,7 +221,7 @@ static __always_inline void ray_http_method(struct ray_http_loop *c, struct ray_
 		flags = RAY_HTTP_IS_HEAD;
 	else if (word == RAY_WORD('C', 'O', 'N', 'N', 'E', 'C', 'T', ' '))
 		flags = RAY_HTTP_IS_CONNECT;
-	if (!ray_http_message(c, flags)) {
+	if (!ray_http_can_be_method(c, length) || !ray_http_message(c, flags)) {
 		ray_http_lost(c);
 		return;
 	}
@@ -168,7 +249,7 @@ static __always_inline __u64 ray_http_space(const struct ray_node_stream *stream
 	return 24;
 }
 
-static __noinline void ray_http_start(struct ray_http_loop *c)
+static __always_inline void ray_http_do_start(struct ray_http_loop *c)
 {
 	struct ray_node_window *w = ray_http_window(c->s);
 	struct ray_node_stream *stream = c->stream;
@@ -194,6 +275,12 @@ static __noinline void ray_http_start(struct ray_http_loop *c)
 		ray_http_lost(c);
 	else
 		ray_http_wait(c, w, n);
+}
+
+static __noinline void ray_http_start(struct ray_http_loop *c)
+{
+	ray_http_do_start(c);
+	RAY_NOTHING();
 }
 
 /* ---- texts that are kept ---- */
@@ -235,7 +322,7 @@ static __always_inline __u64 ray_http_terminate(struct ray_http_loop *c, char *t
 	return length;
 }
 
-static __noinline void ray_http_url(struct ray_http_loop *c)
+static __always_inline void ray_http_do_url(struct ray_http_loop *c)
 {
 	struct ray_node_window *w = ray_http_window(c->s);
 	struct ray_node_stream *stream = c->stream;
@@ -261,7 +348,13 @@ static __noinline void ray_http_url(struct ray_http_loop *c)
 	pending->request.url[length] = 0;
 }
 
-static __noinline void ray_http_version(struct ray_http_loop *c)
+static __noinline void ray_http_url(struct ray_http_loop *c)
+{
+	ray_http_do_url(c);
+	RAY_NOTHING();
+}
+
+static __always_inline void ray_http_do_version(struct ray_http_loop *c)
 {
 	struct ray_node_window *w = ray_http_window(c->s);
 	struct ray_node_stream *stream = c->stream;
@@ -286,6 +379,12 @@ static __noinline void ray_http_version(struct ray_http_loop *c)
 	ray_http_set_both(c->conn, RAY_HTTP_OPAQUE);
 }
 
+static __noinline void ray_http_version(struct ray_http_loop *c)
+{
+	ray_http_do_version(c);
+	RAY_NOTHING();
+}
+
 /* ---- headers ---- */
 
 static __always_inline void ray_http_value_end(struct ray_http_loop *c, struct ray_node_pending *pending)
@@ -300,7 +399,7 @@ static __always_inline void ray_http_value_end(struct ray_http_loop *c, struct r
 		pending->forwarded = ray_http_terminate(c, request->forwarded_for, RAY_NODE_FORWARDED);
 }
 
-static __noinline void ray_http_value(struct ray_http_loop *c)
+static __always_inline void ray_http_do_value(struct ray_http_loop *c)
 {
 	struct ray_node_window *w = ray_http_window(c->s);
 	struct ray_node_stream *stream = c->stream;
@@ -330,6 +429,12 @@ static __noinline void ray_http_value(struct ray_http_loop *c)
 	stream->state = RAY_HTTP_NAME;
 	if (pending)
 		ray_http_value_end(c, pending);
+}
+
+static __noinline void ray_http_value(struct ray_http_loop *c)
+{
+	ray_http_do_value(c);
+	RAY_NOTHING();
 }
 
 /* Of a header that comes again, node takes the first; of x-forwarded-for, all. 0: the value is not wanted. */

@@ -67,6 +67,7 @@ static __noinline void ray_http_tell_response(struct ray_http_loop *c, struct ra
 	args[4] = r->status;
 	args[5] = r->id;
 	args[7] = RAY_AREA_ADDRESS(response);
+	RAY_NOTHING();
 }
 
 /* What runs on this thread from now on runs for this request; for none if the same bytes hold another. */

@@ -398,6 +398,7 @@ static __always_inline __u64 ray_socket_first(struct ray_slot *s)
 	__u64 number = s->hook_args[RAY_HOOK_NUMBER];
 
 	s->cursor[RAY_AT_PHASE] = RAY_SOCKET_NONE;
+	ray_http_window(s)->now = 0;
 	if (number == RAY_SYS_READ || number == RAY_SYS_READV || number == RAY_SYS_RECVFROM ||
 	    number == RAY_SYS_RECVMSG)
 		return ray_socket_read(s);

@@ -7,7 +7,8 @@ const isUrl = (url, seen) => url === seen || (seen.length >= 255 && url.startsWi
 function check(expected, seen) {
 	const out = [];
 	if (!isUrl(expected.url, seen.url)) out.push(`url is ${expected.url}`);
-	if (expected.status === null && seen.status) out.push('it was never answered');
+	// To a body that was cut node itself answers, 400, though nobody listens any more.
+	if (expected.status === null && seen.status && !(seen.aborted && seen.status === 400)) out.push('it was never answered');
 	if (seen.path !== seen.url.split('?')[0]) out.push('path is not the beginning of url');
 	const { min_ms: least, max_ms: most, min_ttfb_ms: leastFirst, max_ttfb_ms: mostFirst } = expected;
 	out.push(...within('latency_ms', seen.latency_ms, least, most));

@@ -152,10 +152,12 @@ function bound() {
 	const between = (record, name) => (record?.began && record[name] ? record[name] - record.began : undefined);
 	for (const { server, client } of byUrl.values()) {
 		if (server && client) agree(server, client);
+		// Who leaves does not know when the other hears of it.
+		const isCut = server?.aborted || client?.aborted;
 		for (const record of [server, client].filter(Boolean))
 			Object.assign(record, {
 				min_ms: between(server, 'ended'), min_ttfb_ms: between(server, 'headed'),
-				max_ms: between(client, 'ended'), max_ttfb_ms: between(client, 'headed'),
+				max_ms: isCut ? undefined : between(client, 'ended'), max_ttfb_ms: between(client, 'headed'),
 			});
 	}
 	for (const record of noted) delete record.began, delete record.headed, delete record.ended;

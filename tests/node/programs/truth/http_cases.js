@@ -201,12 +201,16 @@ cases.headers = async ({ to, kind, name }) => {
 };
 
 /** What no parser takes: the server answers 400 to whatever was sent, or just closes. */
-cases.garbage = async ({ to, kind }) => {
-	for (const text of ['\x16\x03\x01\x02\x00\x01garbage', 'HELLO WORLD\r\n\r\n', 'GETX / HTTP/1.1\r\n\r\n', 'GET', '\r\n\r\n', '\0\0\0\0']) {
+cases.garbage = async ({ to, kind, name }) => {
+	for (const text of ['\x16\x03\x01\x02\x00\x01garbage', 'HELLO WORLD\r\n\r\n', 'GET', '\r\n\r\n', '\0\0\0\0']) {
 		const raw = await connect(to, kind === 'https');
 		raw.socket.end(text, 'latin1');
 		await new Promise((resolve) => raw.socket.once('close', resolve));
 	}
+	// A method that node's server does not know; a client may send it all the same.
+	const raw = await connect(to, kind === 'https');
+	await raw.send(raw.text('GETX', `/${name}/garbage/method`));
+	await raw.done();
 };
 
 /** Answers in parts, as no node sends them; the client is node's. */

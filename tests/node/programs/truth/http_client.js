@@ -13,7 +13,7 @@ const { plain } = require('./http_server.js');
 function begin(method, url, to, isTls, version) {
 	return note({
 		side: 'client', pid: process.pid, tid: tid(), method, url, status: null, version, tls: isTls,
-		raddr: to.socketPath ?? to.host, rport: to.port ?? null, lport: null, fd: null, bytes: 0, request_bytes: 0, aborted: false,
+		raddr: to.socketPath?.replace(/^\0/, '@') ?? to.host, rport: to.port ?? null, lport: null, fd: null, bytes: 0, request_bytes: 0, aborted: false,
 		began: now(), headed: null, ended: null,
 	});
 }
