@@ -36,12 +36,10 @@ async function listenEverywhere() {
 	const local = path.join(os.tmpdir(), `noderay-truth-${process.pid}`);
 	places.unix = { kind: 'http', to: { socketPath: local } };
 	await listen('http', local);
-	try {
-		places.abstract = { kind: 'http', to: { socketPath: `\0noderay-truth-${process.pid}` } };
-		await listen('http', places.abstract.to.socketPath);
-	} catch { // before libuv 1.46
-		delete places.abstract;
-	}
+	// Before libuv 1.46 the name is cut at its first byte, which is 0.
+	if (Number(process.versions.uv.split('.')[1]) < 46) return;
+	places.abstract = { kind: 'http', to: { socketPath: `\0noderay-truth-${process.pid}` } };
+	await listen('http', places.abstract.to.socketPath);
 }
 
 async function elsewhere(name) {
