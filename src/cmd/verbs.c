@@ -16,6 +16,7 @@
 	X(http) \
 	X(fs) \
 	X(dns) \
+	X(gc) \
 	X(syscalls) \
 	X(maps) \
 	X(files) \
