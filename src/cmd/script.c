@@ -240,6 +240,7 @@ static struct ray_error *compile(struct ray_script *s, struct ray_trace_call *t)
 	if (asprintf(&name, "%s.d", s->name) < 0)
 		return &ray_enomem;
 	ray_trace_options_init(&t->options);
+	t->only_family = true;
 	t->options.zdefs = true; /* targets may still become a node */
 	t->call = s->call;
 	t->out = stdout;

@@ -33,6 +33,7 @@ struct ray_trace_call {
 	FILE *out;
 	const char *out_name;
 	bool list, only_compile, verbose, show_code, version, is_testing, no_probes_ok;
+	bool only_family; /* of the targets: a verb follows them */
 };
 
 /* trace_args.c: options, in DTrace's order: environment, then the command line. */

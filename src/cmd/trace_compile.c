@@ -201,6 +201,7 @@ struct ray_error *ray_trace_compile(struct ray_trace_call *t)
 {
 	struct ray_catalogue_options options = { .pids = t->pids.at,
 						 .pid_count = t->pids.n,
+						 .only_family = t->only_family,
 						 .exact_entry = t->options.exactentry };
 	struct ray_diagnostic d = { 0 };
 	struct ray_error *err = NULL;

@@ -23,6 +23,7 @@ struct ray_catalogue {
 	const char *note;	      /* NULL if none */
 	ray_code_processes processes; /* looked at so far */
 	ray_watches watches;
+	ray_pids candidates;
 	struct ray_node_cache *node_cache;
 	int tracefs;					     /* its directory; -1 until someone needs it */
 	const char *slots[RAY_POINT_ARGS - RAY_POINT_NAMED]; /* see ray_catalogue_slot(); NULL: free */
@@ -89,6 +90,7 @@ void ray_catalogue_free(struct ray_catalogue *c)
 		ray_code_process_free(c->processes.at[i]);
 	ray_vec_free(&c->processes);
 	ray_vec_free(&c->watches);
+	ray_vec_free(&c->candidates);
 	if (c->tracefs >= 0)
 		close(c->tracefs);
 	ray_vec_free(&c->by_id);
@@ -110,6 +112,11 @@ ray_code_processes *ray_catalogue_processes(struct ray_catalogue *c)
 struct ray_node_cache **ray_catalogue_node_cache(struct ray_catalogue *c)
 {
 	return &c->node_cache;
+}
+
+ray_pids *ray_catalogue_candidates(struct ray_catalogue *c)
+{
+	return &c->candidates;
 }
 
 ray_watches *ray_catalogue_watches(struct ray_catalogue *c)

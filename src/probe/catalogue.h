@@ -33,6 +33,7 @@ struct ray_probe {
 struct ray_catalogue_options {
 	const pid_t *pids; /* -p and -c */
 	size_t pid_count;
+	bool only_family;     /* descriptions of all processes mean those and what they start */
 	bool exact_entry;     /* -x exactentry: hang entry probes on the first instruction */
 	const char *syscalls; /* -x syscalls: the only calls that provider syscall has, "read,write"; NULL: all */
 };

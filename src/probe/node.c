@@ -260,7 +260,7 @@ static struct ray_error *match(struct ray_catalogue *c, const struct ray_provide
 
 	if (*spec->provider && ray_glob_is_plain(spec->provider))
 		return match_one((pid_t)atoi(spec->provider + 4), &s);
-	return ray_code_process_each(match_one, &s);
+	return ray_code_process_each(c, match_one, &s);
 }
 
 static struct ray_error *match_late(struct ray_catalogue *c, const struct ray_provider *p,

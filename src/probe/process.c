@@ -131,21 +131,82 @@ struct ray_error *ray_code_process_get(struct ray_catalogue *c, pid_t pid, const
 	return NULL;
 }
 
-struct ray_error *ray_code_process_each(struct ray_error *(*take)(pid_t pid, void *arg), void *arg)
+/* ---- all of them ---- */
+
+enum { GENERATIONS = 1000 };
+
+/* The parent follows the name, which may hold anything. 0: it is gone. */
+static pid_t parent_of(pid_t pid)
+{
+	char path[32], text[512];
+	const char *rest;
+	int parent;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	ray_auto_file FILE *f = fopen(path, "re");
+	if (!f)
+		return 0;
+	n = fread(text, 1, sizeof(text) - 1, f);
+	text[n] = '\0';
+	rest = strrchr(text, ')');
+	return rest && sscanf(rest, ") %*c %d", &parent) == 1 ? parent : 0;
+}
+
+/* One of -p and -c, or what it has started. */
+static bool is_family(struct ray_catalogue *c, pid_t pid)
+{
+	const struct ray_catalogue_options *o = ray_catalogue_settings(c);
+
+	if (!o->only_family || !o->pid_count)
+		return true;
+	for (int depth = 0; pid && depth < GENERATIONS; depth++, pid = parent_of(pid))
+		for (size_t i = 0; i < o->pid_count; i++)
+			if (o->pids[i] == pid)
+				return true;
+	return false;
+}
+
+/* Threads of the kernel and what has ended have none. */
+static bool has_program(pid_t pid)
+{
+	char path[32], target[8];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return readlink(path, target, sizeof(target)) > 0;
+}
+
+static bool candidates_list(struct ray_catalogue *c, ray_pids *list)
 {
 	DIR *proc = opendir("/proc");
-	struct ray_error *err = NULL;
 	struct dirent *entry;
+	bool fine = true;
 
-	while (proc && !err && (entry = readdir(proc))) {
-		if (!isdigit((unsigned char)entry->d_name[0]) || atoi(entry->d_name) == getpid())
-			continue;
-		err = take((pid_t)atoi(entry->d_name), arg);
-		if (err != &ray_enomem)
-			ray_error_free(ray_take(err));
+	while (proc && fine && (entry = readdir(proc))) {
+		pid_t pid = isdigit((unsigned char)entry->d_name[0]) ? (pid_t)atoi(entry->d_name) : 0;
+
+		if (pid && pid != getpid() && has_program(pid) && is_family(c, pid))
+			fine = ray_vec_push(list, pid);
 	}
 	if (proc)
 		closedir(proc);
+	return fine;
+}
+
+struct ray_error *ray_code_process_each(struct ray_catalogue *c, struct ray_error *(*take)(pid_t pid, void *arg),
+					void *arg)
+{
+	ray_pids *list = ray_catalogue_candidates(c);
+	struct ray_error *err = NULL;
+
+	/* A script has many descriptions: /proc is read for the first. */
+	if (!list->n && !candidates_list(c, list))
+		return &ray_enomem;
+	for (size_t i = 0; i < list->n && !err; i++) {
+		err = take(list->at[i], arg);
+		if (err != &ray_enomem)
+			ray_error_free(ray_take(err));
+	}
 	return err;
 }
 

@@ -30,7 +30,8 @@ struct ray_code_process {
 RAY_MUST_USE struct ray_error *ray_code_process_get(struct ray_catalogue *c, pid_t pid,
 						    const struct ray_code_process **ret);
 /* take() for every process but ourselves. What fails in one of them (it has ended, it is another user's) is nothing that it has. */
-RAY_MUST_USE struct ray_error *ray_code_process_each(struct ray_error *(*take)(pid_t pid, void *arg), void *arg);
+RAY_MUST_USE struct ray_error *ray_code_process_each(struct ray_catalogue *c,
+						     struct ray_error *(*take)(pid_t pid, void *arg), void *arg);
 /* Looks again: it has mapped more, or become another program. */
 void ray_code_process_forget(struct ray_catalogue *c, pid_t pid);
 /* Opened when first asked for; NULL if it cannot be. */

@@ -73,6 +73,9 @@ ray_code_processes *ray_catalogue_processes(struct ray_catalogue *c);
 /* What node_symbols.c has found out, NULL at first; lies in the arena. */
 struct ray_node_cache;
 struct ray_node_cache **ray_catalogue_node_cache(struct ray_catalogue *c);
+/* The processes there were when the first description asked for all; see ray_code_process_each(). */
+typedef RAY_VEC(pid_t) ray_pids;
+ray_pids *ray_catalogue_candidates(struct ray_catalogue *c);
 /* The processes that the node provider watches; see watch.h. */
 struct ray_watch;
 typedef RAY_VEC(struct ray_watch *) ray_watches;

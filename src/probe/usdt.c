@@ -211,7 +211,7 @@ static struct ray_error *match(struct ray_catalogue *c, const struct ray_provide
 {
 	struct search s = { .c = c, .provider = p, .spec = spec, .matches = matches };
 	struct ray_error *err = ray_glob_is_plain(spec->provider) ? match_numbered(&s) :
-								    ray_code_process_each(match_any, &s);
+								    ray_code_process_each(c, match_any, &s);
 
 	ray_vec_free(&s.without);
 	return err;

@@ -142,7 +142,7 @@ static struct ray_error *match(struct ray_catalogue *c, const struct ray_provide
 	if (is_digits(spec->provider + 2))
 		err = match_process((pid_t)atol(spec->provider + 2), &s);
 	else
-		err = ray_code_process_each(match_process, &s);
+		err = ray_code_process_each(c, match_process, &s);
 	ray_vec_free(&s.without);
 	return err;
 }
