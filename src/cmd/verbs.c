@@ -17,6 +17,7 @@
 	X(fs) \
 	X(dns) \
 	X(gc) \
+	X(pool) \
 	X(syscalls) \
 	X(maps) \
 	X(files) \

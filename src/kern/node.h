@@ -174,7 +174,8 @@ struct ray_node_dns {
 
 struct ray_node_work {
 	__u64 address;
-	char kind[RAY_NODE_NAME]; /* fs, dns, crypto, zlib... where it can be told, else work */
+	char kind[RAY_NODE_NAME];      /* fs, dns, crypto, zlib... where it can be told, else work */
+	char operation[RAY_NODE_NAME]; /* of fs and dns: open, getaddrinfo */
 	__u64 wait, run;
 	__u64 queued;  /* works that wait now */
 	__u64 running; /* and that run */

@@ -105,13 +105,6 @@ static __always_inline void ray_fs_find_path(struct ray_slot *s, struct ray_node
 
 /* ---- what is told ---- */
 
-static __always_inline void ray_fs_name(struct ray_node_fs *fs, const struct ray_watched *node, __u32 type)
-{
-	*(__u64 *)fs->operation = RAY_WORD('?', 0, 0, 0, 0, 0, 0, 0);
-	if (type < RAY_NODE_OPERATIONS && node->operations[type][0])
-		bpf_probe_read_kernel_str(fs->operation, RAY_NODE_OPERATION, node->operations[type]);
-}
-
 /* area->fs, for what the cursor says. */
 static __always_inline void ray_fs_fill(struct ray_slot *s, const struct ray_watched *node, __u32 event)
 {
@@ -121,7 +114,7 @@ static __always_inline void ray_fs_fill(struct ray_slot *s, const struct ray_wat
 	__u32 type = ray_user_int(request + node->at.fs_type);
 
 	ray_clear((char *)fs, sizeof(*fs));
-	ray_fs_name(fs, node, type);
+	ray_work_operation(fs->operation, node, type);
 	fs->address = request;
 	fs->request = c->request;
 	fs->tid = c->tid;

@@ -194,6 +194,23 @@ static __always_inline __u64 ray_work_kind_name(__u32 kind)
 	return RAY_WORD('w', 'o', 'r', 'k', 0, 0, 0, 0);
 }
 
+/* What a work of fs is about; "?" for an operation that has no name yet. */
+static __always_inline void ray_work_operation(char *dst, const struct ray_watched *node, __u32 type)
+{
+	*(__u64 *)dst = RAY_WORD('?', 0, 0, 0, 0, 0, 0, 0);
+	if (type < RAY_NODE_OPERATIONS && node->operations[type][0])
+		bpf_probe_read_kernel_str(dst, RAY_NODE_OPERATION, node->operations[type]);
+}
+
+static __always_inline void ray_work_operation_dns(char *dst, __u32 kind)
+{
+	__u64 *words = (__u64 *)dst;
+
+	words[0] = kind == RAY_WORK_LOOKUP ? RAY_WORD('g', 'e', 't', 'a', 'd', 'd', 'r', 'i') :
+					     RAY_WORD('g', 'e', 't', 'n', 'a', 'm', 'e', 'i');
+	words[1] = RAY_WORD('n', 'f', 'o', 0, 0, 0, 0, 0);
+}
+
 /* area->work, for what the cursor says. */
 static __always_inline void ray_work_fill(struct ray_slot *s, const struct ray_watched *node, __u32 event)
 {
@@ -205,6 +222,10 @@ static __always_inline void ray_work_fill(struct ray_slot *s, const struct ray_w
 	*(__u64 *)work->kind = ray_work_kind_name(c->kind);
 	if (c->kind == RAY_WORK_JOB)
 		ray_work_name_job(work, node, c->work - node->at.queue_work);
+	else if (c->kind == RAY_WORK_FS)
+		ray_work_operation(work->operation, node, ray_user_int(c->work - node->at.fs_work + node->at.fs_type));
+	else if (c->kind == RAY_WORK_LOOKUP || c->kind == RAY_WORK_SERVICE)
+		ray_work_operation_dns(work->operation, c->kind);
 	work->address = c->work;
 	work->function = c->function;
 	work->request = c->request;

@@ -22,7 +22,7 @@ const char ray_node_prelude[] =
 	"uint64_t wait, run, total, request, tid; char path[512]; char new_path[512]; };\n"
 	"struct node_native_dns { uint64_t address; char kind[32]; char type[32]; int64_t result; uint64_t wait, run, total, request; "
 	"uint32_t tid, is_pool; char host[256]; char service[64]; };\n"
-	"struct node_native_work { uint64_t address; char kind[32]; uint64_t wait, run, queued, running; int64_t result; "
+	"struct node_native_work { uint64_t address; char kind[32]; char operation[32]; uint64_t wait, run, queued, running; int64_t result; "
 	"uint64_t request, function, tid; };\n"
 	"struct node_native_worker { uint64_t address, thread_id; int64_t code; };\n"
 	"struct node_native_http2 { uint64_t session; int32_t stream; uint32_t is_server, status, code; uint64_t duration; };\n"
@@ -70,9 +70,9 @@ const char ray_node_prelude[] =
 	"host = stringof(D->host); service = stringof(D->service); result = D->result; wait = D->wait; run = D->run; "
 	"total = D->total; requestId = D->request; tid = D->tid; isPool = D->is_pool; };\n"
 
-	"typedef struct node_work { uintptr_t address; string kind; uint64_t wait, run, queued, running; int64_t result; "
+	"typedef struct node_work { uintptr_t address; string kind; string operation; uint64_t wait, run, queued, running; int64_t result; "
 	"uint64_t requestId; uintptr_t function; int tid; } node_work_t;\n"
-	"translator node_work_t < struct node_native_work *W > { address = W->address; kind = stringof(W->kind); wait = W->wait; "
+	"translator node_work_t < struct node_native_work *W > { address = W->address; kind = stringof(W->kind); operation = stringof(W->operation); wait = W->wait; "
 	"run = W->run; queued = W->queued; running = W->running; result = W->result; requestId = W->request; "
 	"function = W->function; tid = W->tid; };\n"
 

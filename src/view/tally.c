@@ -208,7 +208,7 @@ json_t *ray_json_ms(uint64_t ns)
 
 json_t *ray_tally_json(const struct ray_histogram *h, uint64_t longest)
 {
-	return json_pack("{sIsososososo}", "count", (json_int_t)ray_histogram_count(h), "p50",
+	return json_pack("{sIsosososo}", "count", (json_int_t)ray_histogram_count(h), "p50",
 			 ray_json_ms(ray_histogram_percentile(h, 50, longest)), "p90",
 			 ray_json_ms(ray_histogram_percentile(h, 90, longest)), "p99",
 			 ray_json_ms(ray_histogram_percentile(h, 99, longest)), "max", ray_json_ms(longest));

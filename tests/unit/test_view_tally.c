@@ -70,11 +70,26 @@ static void what_varies_is_folded(void **state)
 	assert_string_equal(ray_text_get(&whole), "/user/1?x=2");
 }
 
+static void a_distribution_as_json(void **state)
+{
+	int64_t bins[RAY_POWER_BINS] = { [RAY_POWER_ZERO + 21] = 2 };
+	struct ray_histogram h = { .kind = RAY_HISTOGRAM_POWERS, .bins = bins, .count = RAY_POWER_BINS, .normal = 1 };
+	json_t *o = ray_tally_json(&h, 2000000);
+
+	(void)state;
+	assert_int_equal(json_object_size(o), 5);
+	assert_int_equal(json_integer_value(json_object_get(o, "count")), 2);
+	assert_true(json_real_value(json_object_get(o, "max")) == 2.0);
+	assert_true(json_real_value(json_object_get(o, "p50")) >= 1.0);
+	json_decref(o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_add_up),
 		cmocka_unit_test(what_varies_is_folded),
+		cmocka_unit_test(a_distribution_as_json),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
