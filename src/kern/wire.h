@@ -34,8 +34,9 @@ typedef long long __s64;
 #define RAY_SPECULATION_NONE 0xffffffffU /* speculate() of an id that is none: what follows is dropped */
 
 enum {
-	RAY_ARGS = 20,	     /* arg0 to arg9, and as many of args[] as a tracepoint has */
-	RAY_POINT_ARGS = 16, /* of a USDT probe, at most 12; from RAY_POINT_NAMED on by name (ray_catalogue_slot()) */
+	RAY_ARGS = 20, /* arg0 to arg9, and as many of args[] as a tracepoint has */
+	RAY_POINT_ARGS =
+		RAY_ARGS, /* of a USDT probe, at most 12; from RAY_POINT_NAMED on by name (ray_catalogue_slot()) */
 	RAY_POINT_NAMED = 12,
 	RAY_SPILLS = 256,
 	RAY_SLOTS_PER_CPU = 4,
@@ -293,7 +294,7 @@ struct ray_state {
 	__u64 dynvar_drops; /* no room for a new element of an associative array or self-> */
 	__u64 spec_drops, spec_busy, spec_unavailable;
 	__u64 stack_drops;
-	__u64 target_drops; /* processes that targets started and there was no room for */
+	__u64 target_drops;		/* processes that targets started and there was no room for */
 	__u64 node_drops;		/* threads, connections, requests there was no room for */
 	__u64 node_cut;			/* names and paths of events that were longer than their place */
 	__u64 node_ids;			/* given to requests and connections so far */

@@ -69,18 +69,24 @@ static bool take(const struct ray_probe_args *args, void *arg)
 bool ray_check_each_args(struct ray_check *c, bool (*each)(const struct ray_probe_args *args, void *arg), void *arg)
 {
 	struct ray_probe_args args;
+	struct ray_error *err;
 	bool is_known;
 
-	c->error = ray_catalogue_each_args(c->catalogue, &c->clause->specs[0], each, arg, &is_known);
-	for (size_t i = 0; !c->error && i < c->clause->probes.n; i++) {
+	err = ray_catalogue_each_args(c->catalogue, &c->clause->specs[0], each, arg, &is_known);
+	for (size_t i = 0; !err && !c->error && i < c->clause->probes.n; i++) {
 		struct ray_probe *probe = c->clause->probes.at[i];
 
 		if (is_known && probe->owner->each_args)
 			continue;
-		c->error = ray_probe_args(c->catalogue, probe, &args);
-		if (c->error || !each(&args, arg))
+		err = ray_probe_args(c->catalogue, probe, &args);
+		if (err || !each(&args, arg))
 			break;
 	}
+	/* each() may have failed itself: the first error stays. */
+	if (c->error)
+		ray_error_free(err);
+	else
+		c->error = err;
 	return !c->error;
 }
 

@@ -3,9 +3,11 @@
  *
  * A clause may be for several functions. What all of them have in one place is read there; otherwise each probe gives it under a number that the
  * catalogue makes up for the name, and 0 if its function has no such argument. */
+#include <stdio.h>
 #include <string.h>
 
 #include "lang/check.h"
+#include "probe/types.h"
 
 struct search {
 	struct ray_check *c;
@@ -24,7 +26,35 @@ static bool is_text(const char *type)
 	return type && !strcmp(type, "string");
 }
 
-/* One type for both: numbers of any size are numbers, addresses of anything are addresses. */
+/* The structure that a pointer's text speaks of: "uv_tcp_t *". */
+static const struct ray_probe_type *pointed_to(const char *type)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(type, " "), type);
+	return ray_probe_type_find(name, false);
+}
+
+static bool is_or_begins_like(const struct ray_probe_type *t, const struct ray_probe_type *other)
+{
+	while (t && t != other)
+		t = t->base ? ray_probe_type_find(t->base, false) : NULL;
+	return t != NULL;
+}
+
+/* A pointer that can stand for both: of a TCP and a UDP handle, to a handle; of any two things, to anything. */
+static const char *common_pointer(struct search *s, const char *other)
+{
+	const struct ray_probe_type *t = pointed_to(s->type_text), *o = pointed_to(other);
+	const char *text;
+
+	while (o && t && !is_or_begins_like(o, t))
+		t = t->base ? ray_probe_type_find(t->base, false) : NULL;
+	text = o && t ? ray_arena_printf(s->c->arena, "%s *", t->name) : NULL;
+	return text ? text : "void *";
+}
+
+/* One type for both: numbers of any size are numbers. */
 static void unite(struct search *s, const struct ray_probe_arg *m)
 {
 	const struct ray_type *type = ray_type_from_text(s->c->types, is_text(m->type) ? "char *" : m->type);
@@ -36,7 +66,8 @@ static void unite(struct search *s, const struct ray_probe_arg *m)
 		s->differs = true;
 	} else if (!ray_type_equals(s->type, type)) {
 		s->differs = ray_type_is_pointer(s->type) != ray_type_is_pointer(type);
-		s->type = ray_type_from_text(s->c->types, ray_type_is_pointer(type) ? "void *" : "int64_t");
+		s->type_text = ray_type_is_pointer(type) ? common_pointer(s, m->type) : "int64_t";
+		s->type = ray_type_from_text(s->c->types, s->type_text);
 	}
 }
 

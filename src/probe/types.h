@@ -12,6 +12,7 @@ struct ray_probe_type {
 	const char *name; /* as typedef */
 	const char *tag;  /* struct tag; NULL: it has none */
 	const char *is;	  /* the type that `name` stands for; NULL: a structure */
+	const char *base; /* structure that it begins like; NULL: none */
 	uint32_t size;	  /* of the structure */
 	/* "0 void *data;8 int type;16 string *path": the offset, then what C declares. Any order, they may overlap. A `string *` is a
 	 * char * that scripts see as the string it points to. */

@@ -12,10 +12,11 @@
 	       "224 uv_connection_cb connection_cb;232 int delayed_error;236 int accepted_fd"
 #define REQUEST "0 void *data;8 uv_req_type type"
 
-#define STRUCT(name_, tag_, size_, members_)                                         \
-	{                                                                            \
-		.name = (name_), .tag = (tag_), .size = (size_), .members = members_ \
+#define DERIVED(base_, name_, tag_, size_, members_)                                                  \
+	{                                                                                             \
+		.name = (name_), .tag = (tag_), .base = (base_), .size = (size_), .members = members_ \
 	}
+#define STRUCT(name_, tag_, size_, members_) DERIVED(NULL, name_, tag_, size_, members_)
 #define OPAQUE(name_, size_)                                    \
 	{                                                       \
 		.name = (name_), .size = (size_), .members = "" \
@@ -34,51 +35,54 @@ const struct ray_probe_type ray_uv_types[] = {
 	       "56 unsigned long flags;64 int backend_fd;112 unsigned int nwatchers;116 unsigned int nfds;"
 	       "512 int async_wfd;528 unsigned int timers;536 uint64_t timer_counter;544 uint64_t time"),
 	STRUCT("uv_handle_t", "uv_handle_s", 96, HANDLE),
-	STRUCT("uv_stream_t", "uv_stream_s", 248, STREAM),
-	STRUCT("uv_tcp_t", "uv_tcp_s", 248, STREAM),
-	STRUCT("uv_pipe_t", "uv_pipe_s", 264, STREAM ";248 int ipc;256 string *pipe_fname"),
-	STRUCT("uv_tty_t", "uv_tty_s", 312, STREAM ";308 int mode"),
-	STRUCT("uv_udp_t", "uv_udp_s", 216,
-	       HANDLE ";96 size_t send_queue_size;104 size_t send_queue_count;112 uv_alloc_cb alloc_cb;"
-		      "120 uv_udp_recv_cb recv_cb;176 int fd"),
-	STRUCT("uv_timer_t", "uv_timer_s", 152,
-	       HANDLE ";96 uv_timer_cb timer_cb;128 uint64_t timeout;136 uint64_t repeat;144 uint64_t start_id"),
-	STRUCT("uv_poll_t", "uv_poll_s", 160, HANDLE ";96 uv_poll_cb poll_cb;152 int fd"),
-	STRUCT("uv_signal_t", "uv_signal_s", 152,
-	       HANDLE ";96 uv_signal_cb signal_cb;104 int signum;144 unsigned int caught_signals;"
-		      "148 unsigned int dispatched_signals"),
-	STRUCT("uv_async_t", "uv_async_s", 128, HANDLE ";96 uv_async_cb async_cb;120 int pending"),
-	STRUCT("uv_process_t", "uv_process_s", 136, HANDLE ";96 uv_exit_cb exit_cb;104 int pid;128 int status"),
-	STRUCT("uv_fs_event_t", "uv_fs_event_s", 136, HANDLE ";96 string *path;104 uv_fs_event_cb cb;128 int wd"),
-	STRUCT("uv_fs_poll_t", "uv_fs_poll_s", 104, HANDLE),
-	STRUCT("uv_prepare_t", "uv_prepare_s", 120, HANDLE ";96 uv_prepare_cb prepare_cb"),
-	STRUCT("uv_check_t", "uv_check_s", 120, HANDLE ";96 uv_check_cb check_cb"),
-	STRUCT("uv_idle_t", "uv_idle_s", 120, HANDLE ";96 uv_idle_cb idle_cb"),
+	DERIVED("uv_handle_t", "uv_stream_t", "uv_stream_s", 248, STREAM),
+	DERIVED("uv_stream_t", "uv_tcp_t", "uv_tcp_s", 248, STREAM),
+	DERIVED("uv_stream_t", "uv_pipe_t", "uv_pipe_s", 264, STREAM ";248 int ipc;256 string *pipe_fname"),
+	DERIVED("uv_stream_t", "uv_tty_t", "uv_tty_s", 312, STREAM ";308 int mode"),
+	DERIVED("uv_handle_t", "uv_udp_t", "uv_udp_s", 216,
+		HANDLE ";96 size_t send_queue_size;104 size_t send_queue_count;112 uv_alloc_cb alloc_cb;"
+		       "120 uv_udp_recv_cb recv_cb;176 int fd"),
+	DERIVED("uv_handle_t", "uv_timer_t", "uv_timer_s", 152,
+		HANDLE ";96 uv_timer_cb timer_cb;128 uint64_t timeout;136 uint64_t repeat;144 uint64_t start_id"),
+	DERIVED("uv_handle_t", "uv_poll_t", "uv_poll_s", 160, HANDLE ";96 uv_poll_cb poll_cb;152 int fd"),
+	DERIVED("uv_handle_t", "uv_signal_t", "uv_signal_s", 152,
+		HANDLE ";96 uv_signal_cb signal_cb;104 int signum;144 unsigned int caught_signals;"
+		       "148 unsigned int dispatched_signals"),
+	DERIVED("uv_handle_t", "uv_async_t", "uv_async_s", 128, HANDLE ";96 uv_async_cb async_cb;120 int pending"),
+	DERIVED("uv_handle_t", "uv_process_t", "uv_process_s", 136,
+		HANDLE ";96 uv_exit_cb exit_cb;104 int pid;128 int status"),
+	DERIVED("uv_handle_t", "uv_fs_event_t", "uv_fs_event_s", 136,
+		HANDLE ";96 string *path;104 uv_fs_event_cb cb;128 int wd"),
+	DERIVED("uv_handle_t", "uv_fs_poll_t", "uv_fs_poll_s", 104, HANDLE),
+	DERIVED("uv_handle_t", "uv_prepare_t", "uv_prepare_s", 120, HANDLE ";96 uv_prepare_cb prepare_cb"),
+	DERIVED("uv_handle_t", "uv_check_t", "uv_check_s", 120, HANDLE ";96 uv_check_cb check_cb"),
+	DERIVED("uv_handle_t", "uv_idle_t", "uv_idle_s", 120, HANDLE ";96 uv_idle_cb idle_cb"),
 	/* Requests. */
 	STRUCT("uv_req_t", "uv_req_s", 64, REQUEST),
-	STRUCT("uv_fs_t", "uv_fs_s", 440,
-	       REQUEST ";64 uv_fs_type fs_type;72 uv_loop_t *loop;80 uv_fs_cb cb;88 ssize_t result;96 void *ptr;"
-		       "104 string *path;112 uv_stat_t statbuf;272 string *new_path;280 uv_file file;284 int flags;"
-		       "288 unsigned int mode;292 unsigned int nbufs;296 uv_buf_t *bufs;304 int64_t off;"
-		       "312 uv_uid_t uid;316 uv_gid_t gid"),
-	STRUCT("uv_getaddrinfo_t", "uv_getaddrinfo_s", 160,
-	       REQUEST ";64 uv_loop_t *loop;112 uv_getaddrinfo_cb cb;120 struct addrinfo *hints;128 string *hostname;"
-		       "136 string *service;144 struct addrinfo *addrinfo;152 int retcode"),
-	STRUCT("uv_getnameinfo_t", "uv_getnameinfo_s", 1320,
-	       REQUEST ";64 uv_loop_t *loop;112 uv_getnameinfo_cb getnameinfo_cb;120 uv_sockaddr_t storage;"
-		       "248 int flags;252 char host[1025];1277 char service[32];1312 int retcode"),
-	STRUCT("uv_work_t", "uv_work_s", 128,
-	       REQUEST ";64 uv_loop_t *loop;72 uv_work_cb work_cb;80 uv_after_work_cb after_work_cb"),
-	STRUCT("uv_write_t", "uv_write_s", 192,
-	       REQUEST ";64 uv_write_cb cb;72 uv_stream_t *send_handle;80 uv_stream_t *handle;"
-		       "104 unsigned int write_index;112 uv_buf_t *bufs;120 unsigned int nbufs;124 int error"),
-	STRUCT("uv_connect_t", "uv_connect_s", 96, REQUEST ";64 uv_connect_cb cb;72 uv_stream_t *handle"),
-	STRUCT("uv_shutdown_t", "uv_shutdown_s", 80, REQUEST ";64 uv_stream_t *handle;72 uv_shutdown_cb cb"),
-	STRUCT("uv_udp_send_t", "uv_udp_send_s", 320,
-	       REQUEST ";64 uv_udp_t *handle;72 uv_udp_send_cb cb;96 uv_sockaddr_t addr;224 unsigned int nbufs;"
-		       "232 uv_buf_t *bufs;240 ssize_t status;248 uv_udp_send_cb send_cb"),
-	STRUCT("uv_random_t", "uv_random_s", 144,
-	       REQUEST ";64 uv_loop_t *loop;72 int status;80 void *buf;88 size_t buflen;96 uv_random_cb cb"),
+	DERIVED("uv_req_t", "uv_fs_t", "uv_fs_s", 440,
+		REQUEST ";64 uv_fs_type fs_type;72 uv_loop_t *loop;80 uv_fs_cb cb;88 ssize_t result;96 void *ptr;"
+			"104 string *path;112 uv_stat_t statbuf;272 string *new_path;280 uv_file file;284 int flags;"
+			"288 unsigned int mode;292 unsigned int nbufs;296 uv_buf_t *bufs;304 int64_t off;"
+			"312 uv_uid_t uid;316 uv_gid_t gid"),
+	DERIVED("uv_req_t", "uv_getaddrinfo_t", "uv_getaddrinfo_s", 160,
+		REQUEST ";64 uv_loop_t *loop;112 uv_getaddrinfo_cb cb;120 struct addrinfo *hints;128 string *hostname;"
+			"136 string *service;144 struct addrinfo *addrinfo;152 int retcode"),
+	DERIVED("uv_req_t", "uv_getnameinfo_t", "uv_getnameinfo_s", 1320,
+		REQUEST ";64 uv_loop_t *loop;112 uv_getnameinfo_cb getnameinfo_cb;120 uv_sockaddr_t storage;"
+			"248 int flags;252 char host[1025];1277 char service[32];1312 int retcode"),
+	DERIVED("uv_req_t", "uv_work_t", "uv_work_s", 128,
+		REQUEST ";64 uv_loop_t *loop;72 uv_work_cb work_cb;80 uv_after_work_cb after_work_cb"),
+	DERIVED("uv_req_t", "uv_write_t", "uv_write_s", 192,
+		REQUEST ";64 uv_write_cb cb;72 uv_stream_t *send_handle;80 uv_stream_t *handle;"
+			"104 unsigned int write_index;112 uv_buf_t *bufs;120 unsigned int nbufs;124 int error"),
+	DERIVED("uv_req_t", "uv_connect_t", "uv_connect_s", 96, REQUEST ";64 uv_connect_cb cb;72 uv_stream_t *handle"),
+	DERIVED("uv_req_t", "uv_shutdown_t", "uv_shutdown_s", 80,
+		REQUEST ";64 uv_stream_t *handle;72 uv_shutdown_cb cb"),
+	DERIVED("uv_req_t", "uv_udp_send_t", "uv_udp_send_s", 320,
+		REQUEST ";64 uv_udp_t *handle;72 uv_udp_send_cb cb;96 uv_sockaddr_t addr;224 unsigned int nbufs;"
+			"232 uv_buf_t *bufs;240 ssize_t status;248 uv_udp_send_cb send_cb"),
+	DERIVED("uv_req_t", "uv_random_t", "uv_random_s", 144,
+		REQUEST ";64 uv_loop_t *loop;72 int status;80 void *buf;88 size_t buflen;96 uv_random_cb cb"),
 	/* What they are given. */
 	STRUCT("uv_buf_t", "uv_buf_t", 16, "0 char *base;8 size_t len"),
 	STRUCT("uv_process_options_t", "uv_process_options_s", 64,
