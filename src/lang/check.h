@@ -128,9 +128,10 @@ bool ray_check_is_builtin(const char *name);
 struct ray_expr *ray_check_arg(struct ray_check *c, struct ray_expr *index);
 /* The args[] of whatever the clause may fire for, until each() returns false; false after an error. */
 bool ray_check_each_args(struct ray_check *c, bool (*each)(const struct ray_probe_args *args, void *arg), void *arg);
-/* check_call_args.c: args[0]->name of a call; the string behind a pointer, "" behind none. */
+/* check_call_args.c: args[0]->name of a call; the string behind a pointer, "" behind none; that of an argument. */
 struct ray_expr *ray_check_call_member(struct ray_check *c, const char *name, const struct ray_where *where);
 struct ray_expr *ray_check_text(struct ray_check *c, struct ray_expr *pointer);
+struct ray_expr *ray_check_call_text(struct ray_check *c, int native, const struct ray_where *where);
 /* check_view.c: e is a->text or a.text, s the structure. NULL without an error if nothing calculates such a member. */
 struct ray_expr *ray_check_view_member(struct ray_check *c, struct ray_expr *e, const struct ray_type *s);
 /* constants.c */

@@ -119,6 +119,8 @@ struct ray_expr *ray_check_arg(struct ray_check *c, struct ray_expr *e)
 	if (s.is_call)
 		return whole_call(c, s.arg.type, &e->where);
 	arg = s.arg;
+	if (arg.native_type && !strcmp(arg.native_type, "string *"))
+		return ray_check_call_text(c, arg.native, &e->where);
 	type = ray_type_from_text(c->types, arg.type);
 	if (!type && ray_check_load_providers(c))
 		type = ray_type_from_text(c->types, arg.type);

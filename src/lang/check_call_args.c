@@ -132,23 +132,6 @@ static bool find_place(struct search *s, const struct ray_where *where)
 	return false;
 }
 
-struct ray_expr *ray_check_call_member(struct ray_check *c, const char *name, const struct ray_where *where)
-{
-	struct search s = { .c = c, .name = name };
-	struct ray_expr *e = NULL;
-
-	if (!ray_check_each_args(c, take, &s) || !s.type || s.differs || s.is_unreadable)
-		complain(&s, where);
-	else if (find_place(&s, where))
-		e = ray_check_new(c, RAY_EXPR_ARG, s.type, where);
-	ray_text_deinit(&s.names);
-	if (!e)
-		return NULL;
-	e->value = (uint64_t)s.native;
-	c->clause->args_used |= 1u << s.native;
-	return is_text(s.type_text) ? ray_check_text(c, e) : e;
-}
-
 /* The string at an address of the traced process; no address, no text. */
 struct ray_expr *ray_check_text(struct ray_check *c, struct ray_expr *pointer)
 {
@@ -169,4 +152,38 @@ struct ray_expr *ray_check_text(struct ray_check *c, struct ray_expr *pointer)
 	cond->b = text;
 	cond->c = none;
 	return cond;
+}
+
+static struct ray_expr *argument(struct ray_check *c, int native, const struct ray_type *type,
+				 const struct ray_where *where)
+{
+	struct ray_expr *e = ray_check_new(c, RAY_EXPR_ARG, type, where);
+
+	if (!e)
+		return NULL;
+	e->value = (uint64_t)native;
+	c->clause->args_used |= 1u << native;
+	return e;
+}
+
+struct ray_expr *ray_check_call_text(struct ray_check *c, int native, const struct ray_where *where)
+{
+	struct ray_expr *e = argument(c, native, ray_type_from_text(c->types, "char *"), where);
+
+	return e ? ray_check_text(c, e) : NULL;
+}
+
+struct ray_expr *ray_check_call_member(struct ray_check *c, const char *name, const struct ray_where *where)
+{
+	struct search s = { .c = c, .name = name };
+	bool is_fine = ray_check_each_args(c, take, &s) && s.type && !s.differs && !s.is_unreadable;
+
+	if (is_fine)
+		is_fine = find_place(&s, where);
+	else
+		complain(&s, where);
+	ray_text_deinit(&s.names);
+	if (!is_fine)
+		return NULL;
+	return is_text(s.type_text) ? ray_check_call_text(c, s.native, where) : argument(c, s.native, s.type, where);
 }

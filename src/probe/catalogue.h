@@ -65,10 +65,11 @@ uint32_t ray_catalogue_id_limit(const struct ray_catalogue *c);
 
 /* Types of args[], as C text ("const char *", "struct sockaddr *"). count 0 with known false: the provider cannot tell. */
 struct ray_probe_arg {
-	const char *type;	 /* in D */
-	const char *name;	 /* NULL if it has none */
-	int native;		 /* which argN holds it */
-	const char *native_type; /* NULL: same; else a translator leads from it to type */
+	const char *type; /* in D */
+	const char *name; /* NULL if it has none */
+	int native;	  /* which argN holds it */
+	/* NULL: same; "string *": an address of text, no text if it is 0; else a translator leads from it to type. */
+	const char *native_type;
 };
 struct ray_probe_args {
 	const struct ray_probe_arg *at;

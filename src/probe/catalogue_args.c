@@ -15,14 +15,16 @@ struct ray_error *ray_catalogue_each_args(struct ray_catalogue *c, const struct 
 					  bool (*take)(const struct ray_probe_args *args, void *arg), void *arg,
 					  bool *is_known_ret)
 {
+	struct ray_error *err = NULL;
+
 	*is_known_ret = false;
-	for (const struct ray_provider *const *p = ray_providers; *p && !spec->id; p++) {
+	for (const struct ray_provider *const *p = ray_providers; *p && !spec->id && !err; p++) {
 		if ((*p)->each_args && ray_provider_is_meant(c, *p, spec)) {
 			*is_known_ret = true;
-			return (*p)->each_args(c, spec, take, arg);
+			err = (*p)->each_args(c, spec, take, arg);
 		}
 	}
-	return NULL;
+	return err;
 }
 
 int ray_catalogue_slot(struct ray_catalogue *c, const char *name)

@@ -112,6 +112,8 @@ struct ray_error *ray_uv_return_args(struct ray_arena *arena, const struct ray_u
 		return &ray_enomem;
 	list[0] = (struct ray_probe_arg){ .type = "uint64_t", .name = "offset", .native = 0 };
 	list[1] = (struct ray_probe_arg){ .type = d_type(arena, f->returns), .name = "value", .native = 1 };
+	if (list[1].type && !strcmp(list[1].type, "string"))
+		list[1].native_type = "string *";
 	*ret = (struct ray_probe_args){ .at = list, .count = has_value ? 2 : 1, .known = true };
 	return list[1].type ? NULL : &ray_enomem;
 }

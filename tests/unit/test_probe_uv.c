@@ -152,7 +152,6 @@ static void arguments_are_known_without_a_process(void **state)
 	assert_int_equal(kinds(c, "uv", "uv_fs_open", "entry"), -1);
 	assert_int_equal(kinds(c, "uvx12", "uv_fs_open", "entry"), -1);
 	assert_int_equal(kinds(c, "pid12", "uv_fs_open", "entry"), -1);
-	assert_int_equal(kinds(c, "*", "uv_fs_open", "entry"), -1);
 }
 
 static void names_get_numbers_until_there_are_none(void **state)
@@ -200,13 +199,8 @@ static bool take(const struct ray_symbol *s, void *arg)
 
 static void what_a_node_exports_is_in_the_catalogue(void **state)
 {
-	static const char *const files[] = { "16.20.2/bin/node",
-					     "18.20.8/bin/node",
-					     "20.20.2/bin/node",
-					     "22.23.3/bin/node",
-					     "24.21.0/bin/node",
-					     "26.10.0/bin/node",
-					     "debian/usr/lib/x86_64-linux-gnu/libuv.so.1" };
+	static const char *const files[] = { "16.20.2/bin/node", "18.20.8/bin/node", "20.20.2/bin/node",
+					     "22.23.3/bin/node", "24.21.0/bin/node", "26.10.0/bin/node" };
 	FILE *f = popen("tools/nodes --dir 2>/dev/null", "r");
 	char nodes[256] = "", path[512];
 	int found = 0;
