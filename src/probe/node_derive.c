@@ -30,11 +30,14 @@ static const char *const names[RAY_LOCAL_FUNCTIONS] = {
 	[RAY_UV_ASYNC_IO] = "uv__async_io",
 	[RAY_UV_POLL_IO] = "uv__poll_io",
 	[RAY_UV_UDP_IO] = "uv__udp_io",
+	[RAY_UV_INOTIFY_READ] = "uv__inotify_read",
+	[RAY_UV_SIGNAL_EVENT] = "uv__signal_event",
 	/* Up to their arguments, which differ between versions. */
 	[RAY_V8_COLLECT_GARBAGE] = "_ZN2v88internal4Heap14CollectGarbageE",
 	[RAY_V8_GC_PROLOGUE] = "_ZN2v88internal4Heap23CallGCPrologueCallbacksE",
 	[RAY_V8_GC_EPILOGUE] = "_ZN2v88internal4Heap23CallGCEpilogueCallbacksE",
 	[RAY_V8_SIZE_OF_OBJECTS] = "_ZN2v88internal4Heap13SizeOfObjectsE",
+	[RAY_V8_THROW] = "_ZN2v88internal7Isolate5ThrowE",
 };
 
 const char *ray_local_name(enum ray_local_function function)
@@ -297,5 +300,5 @@ void ray_node_derive(struct ray_elf *e, struct ray_local_place ret[RAY_LOCAL_FUN
 	derive_work_done(&d);
 	ray_derive_watchers(&d);
 	derive_phases(&d);
-	ray_derive_heap(&d);
+	ray_derive_v8(&d);
 }

@@ -14,7 +14,7 @@ struct ray_derive {
 void ray_derive_set(struct ray_derive *d, enum ray_local_function function, uint64_t vaddr);
 /* What the loop calls when a descriptor is ready: uv__stream_io and the like. */
 void ray_derive_watchers(struct ray_derive *d);
-/* What V8 does when it collects. */
-void ray_derive_heap(struct ray_derive *d);
+/* What V8 does when it collects, and when something is thrown. */
+void ray_derive_v8(struct ray_derive *d);
 
 #endif

@@ -23,12 +23,24 @@ static const struct watcher {
 	enum ray_local_function function;
 	const char *callers[3];
 	bool is_started; /* by uv__io_init_start(loop, watcher, callback, fd, events), since 1.51 */
+	/* The switch must know it. That of signals is called by name, that of files is not there in every build. */
+	bool is_in_switch;
 } watchers[] = {
-	{ RAY_UV_ASYNC_IO, { "uv_async_init" }, true },
-	{ RAY_UV_POLL_IO, { "uv_poll_init" }, false },
-	{ RAY_UV_UDP_IO, { "uv_udp_init_ex", "uv_udp_init" }, false },
+	{ RAY_UV_ASYNC_IO, { "uv_async_init" }, true, true },
+	{ RAY_UV_POLL_IO, { "uv_poll_init" }, false, true },
+	{ RAY_UV_UDP_IO, { "uv_udp_init_ex", "uv_udp_init" }, false, true },
+	{ RAY_UV_INOTIFY_READ, { "uv_fs_event_start" }, true, false },
+	{ RAY_UV_SIGNAL_EVENT, { "uv_signal_init" }, true, false },
 };
-enum { WATCHERS = RAY_COUNT(watchers) };
+enum { WATCHERS = RAY_COUNT(watchers), ASYNC = 0 };
+
+/* What each of them was given: a function, or a number. */
+struct given {
+	uint64_t value[WATCHERS];
+	uint64_t starter[WATCHERS]; /* uv__io_init_start(); 0 if it was uv__io_init() */
+	bool is_known[WATCHERS];
+	uint64_t stream; /* of uv__stream_io */
+};
 
 /* ---- what is handed over when a watcher is set up ---- */
 
@@ -73,8 +85,10 @@ static bool see_watcher(const struct ray_flow_step *step, void *arg)
 	if (step->target == s->io_init && step->is_known[1])
 		ray_vote_cast(&s->value, step->args[1]);
 	else if (s->is_started && step->is_known[2] && step->is_known[4] && step->args[4] == POLL_IN &&
-		 ray_follow_begins(s->elf, step->target, NULL))
+		 ray_follow_begins(s->elf, step->target, NULL)) {
 		ray_vote_cast(&s->value, step->args[2]);
+		ray_vote_cast(&s->callee, step->target);
+	}
 	return true;
 }
 
@@ -103,9 +117,9 @@ static bool find_init(struct ray_elf *e, uint64_t *init_ret, uint64_t *value_ret
 	return true;
 }
 
-/* What the watcher is given: a function, or a number. */
-static bool find_value(struct ray_elf *e, uint64_t io_init, const struct watcher *w, uint64_t *ret)
+static void find_value(struct ray_elf *e, uint64_t io_init, size_t index, struct given *ret)
 {
+	const struct watcher *w = &watchers[index];
 	struct search s = { .elf = e, .io_init = io_init, .is_started = w->is_started };
 	struct ray_follow_content c;
 
@@ -118,8 +132,22 @@ static bool find_value(struct ray_elf *e, uint64_t io_init, const struct watcher
 		for (size_t k = 0; k < c.callee_count; k++)
 			ray_follow_walk(e, c.callees[k], see_watcher, &s);
 	}
-	*ret = s.value.value;
-	return ray_vote_is_won(&s.value, 1);
+	ret->value[index] = s.value.value;
+	ret->starter[index] = s.callee.count ? s.callee.value : 0;
+	ret->is_known[index] = ray_vote_is_won(&s.value, 1) && !s.callee.is_split;
+}
+
+/* uv__io_init() is known by its callers. Whatever else looks like it is believed if all who call such a function call the same, and two do. */
+static void drop_lone_starters(struct given *given)
+{
+	struct ray_vote starter = { 0 };
+
+	for (size_t i = 0; i < WATCHERS; i++)
+		if (given->is_known[i] && given->starter[i])
+			ray_vote_cast(&starter, given->starter[i]);
+	for (size_t i = 0; i < WATCHERS; i++)
+		if (given->starter[i] && !ray_vote_is_won(&starter, 2))
+			given->is_known[i] = false;
 }
 
 /* ---- up to 1.51: functions ---- */
@@ -147,17 +175,13 @@ static void derive_server(struct ray_derive *d)
 		ray_derive_set(d, RAY_UV_SERVER_IO, s.value.value);
 }
 
-static void derive_functions(struct ray_derive *d, uint64_t stream, const uint64_t *values, const bool *is_known)
+static void derive_functions(struct ray_derive *d, const struct given *given)
 {
-	ray_derive_set(d, RAY_UV_STREAM_IO, stream);
+	ray_derive_set(d, RAY_UV_STREAM_IO, given->stream);
 	derive_server(d);
-	for (size_t i = 0; i < WATCHERS; i++) {
-		if (!is_known[i] || values[i] == stream)
-			continue;
-		/* uv__io_init_start() was not seen anywhere else: what it is given must prove itself. */
-		if (!watchers[i].is_started || ray_follow_leads_to(d->elf, values[i], LOOP_ASYNC_HANDLES))
-			ray_derive_set(d, watchers[i].function, values[i]);
-	}
+	for (size_t i = 0; i < WATCHERS; i++)
+		if (given->is_known[i] && given->value[i] != given->stream)
+			ray_derive_set(d, watchers[i].function, given->value[i]);
 }
 
 /* ---- since 1.52: a switch ---- */
@@ -191,6 +215,7 @@ struct table {
 	uint64_t function, size;
 	uint64_t at;
 	bool is_relative; /* words of 32 bits, from the table on */
+	uint64_t first;	  /* the number that it begins with */
 };
 
 /* The function that an entry leads to; 0 if none. */
@@ -212,8 +237,7 @@ struct cases {
 	struct ray_vote function[RAY_LOCAL_FUNCTIONS];
 };
 
-/* What is left between the named ones is uv__server_io: all others have been named, but for the watcher of files, which does not know
- * connections. */
+/* What is left is uv__server_io, if there is one left that knows connections. */
 static uint64_t find_server(struct ray_elf *e, const struct table *t, const uint64_t *named)
 {
 	struct ray_vote server = { 0 };
@@ -231,31 +255,41 @@ static uint64_t find_server(struct ray_elf *e, const struct table *t, const uint
 	return ray_vote_is_won(&server, 1) ? server.value : 0;
 }
 
-/* Takes a table if it leads to four different functions, and the one for async handles goes through these. first: the number that it begins with. */
-static void try_table(struct ray_elf *e, const struct table *t, const uint64_t *kinds, uint64_t first,
-		      struct cases *ret)
+/* The functions that the table leads to by the numbers that are given; the stream's comes last. False if it does not lead to all that it must, or
+ * twice to the same. */
+static bool read_table(struct ray_elf *e, const struct table *t, const struct given *given, uint64_t *named)
+{
+	for (size_t i = 0; i <= WATCHERS; i++) {
+		bool is_known = i == WATCHERS || given->is_known[i];
+		uint64_t kind = i == WATCHERS ? given->stream : given->value[i];
+
+		named[i] = is_known && kind >= t->first && kind < KINDS ? case_of(e, t, kind - t->first) : 0;
+		if (!named[i] && (i == WATCHERS || watchers[i].is_in_switch))
+			return false;
+		for (size_t k = 0; k < i; k++)
+			if (named[i] && named[i] == named[k])
+				return false;
+	}
+	return true;
+}
+
+/* Takes a table if it leads to different functions, and the one for async handles goes through these. */
+static void try_table(struct ray_elf *e, const struct table *t, const struct given *given, struct cases *ret)
 {
 	uint64_t named[WATCHERS + 1], server;
 
-	for (size_t i = 0; i <= WATCHERS; i++) {
-		named[i] = kinds[i] < first ? 0 : case_of(e, t, kinds[i] - first);
-		if (!named[i])
-			return;
-		for (size_t k = 0; k < i; k++)
-			if (named[i] == named[k])
-				return;
-	}
-	if (!ray_follow_leads_to(e, named[0], LOOP_ASYNC_HANDLES))
+	if (!read_table(e, t, given, named) || !ray_follow_leads_to(e, named[ASYNC], LOOP_ASYNC_HANDLES))
 		return;
 	server = find_server(e, t, named);
 	for (size_t i = 0; i < WATCHERS; i++)
-		ray_vote_cast(&ret->function[watchers[i].function], named[i]);
+		if (named[i])
+			ray_vote_cast(&ret->function[watchers[i].function], named[i]);
 	ray_vote_cast(&ret->function[RAY_UV_STREAM_IO], named[WATCHERS]);
 	if (server)
 		ray_vote_cast(&ret->function[RAY_UV_SERVER_IO], server);
 }
 
-static void try_function(struct ray_elf *e, uint64_t function, const uint64_t *kinds, struct cases *ret)
+static void try_function(struct ray_elf *e, uint64_t function, const struct given *given, struct cases *ret)
 {
 	struct tables tables = { .n = 0 };
 	struct table t = { .function = function };
@@ -264,38 +298,30 @@ static void try_function(struct ray_elf *e, uint64_t function, const uint64_t *k
 		return;
 	ray_follow_walk(e, function, see_table, &tables);
 	for (size_t i = 0; i < tables.n; i++)
-		for (int is_relative = 0; is_relative < 2; is_relative++) {
+		for (unsigned way = 0; way < 4; way++) {
 			t.at = tables.at[i];
-			t.is_relative = is_relative;
-			try_table(e, &t, kinds, 0, ret);
-			try_table(e, &t, kinds, 1, ret);
+			t.is_relative = way & 1;
+			t.first = way >> 1;
+			try_table(e, &t, given, ret);
 		}
 }
 
-static void derive_switch(struct ray_derive *d, uint64_t stream, const uint64_t *values, const bool *is_known)
+static void derive_switch(struct ray_derive *d, const struct given *given)
 {
-	uint64_t kinds[WATCHERS + 1];
-	struct ray_follow_content run;
+	uint64_t caller = ray_follow_exported(d->elf, "uv_run");
+	struct ray_follow_content run, c;
 	struct cases cases = { 0 };
 
-	kinds[WATCHERS] = stream;
-	for (size_t i = 0; i < WATCHERS; i++) {
-		if (!is_known[i] || values[i] >= KINDS)
-			return;
-		kinds[i] = values[i];
-	}
-	if (!ray_follow_content(d->elf, ray_follow_exported(d->elf, "uv_run"), 0, &run))
+	if (!ray_follow_content(d->elf, caller, 0, &run))
 		return;
-	try_function(d->elf, ray_follow_exported(d->elf, "uv_run"), kinds, &cases);
+	try_function(d->elf, caller, given, &cases);
 	for (size_t i = 0; i < run.callee_count; i++)
-		try_function(d->elf, run.callees[i], kinds, &cases);
+		try_function(d->elf, run.callees[i], given, &cases);
 	/* Or one further: uv_run(), uv__run_pending(), uv__io_cb(). */
 	for (size_t i = 0; i < run.callee_count && !cases.function[RAY_UV_STREAM_IO].count; i++) {
-		struct ray_follow_content c;
-
 		ray_follow_content(d->elf, run.callees[i], 0, &c);
 		for (size_t k = 0; k < c.callee_count; k++)
-			try_function(d->elf, c.callees[k], kinds, &cases);
+			try_function(d->elf, c.callees[k], given, &cases);
 	}
 	for (int i = 0; i < RAY_LOCAL_FUNCTIONS; i++)
 		if (ray_vote_is_won(&cases.function[i], 1))
@@ -304,15 +330,16 @@ static void derive_switch(struct ray_derive *d, uint64_t stream, const uint64_t 
 
 void ray_derive_watchers(struct ray_derive *d)
 {
-	uint64_t io_init, stream, values[WATCHERS];
-	bool is_known[WATCHERS];
+	struct given given = { .stream = 0 };
+	uint64_t io_init;
 
-	if (!find_init(d->elf, &io_init, &stream))
+	if (!find_init(d->elf, &io_init, &given.stream))
 		return;
 	for (size_t i = 0; i < WATCHERS; i++)
-		is_known[i] = find_value(d->elf, io_init, &watchers[i], &values[i]);
-	if (stream < KINDS)
-		derive_switch(d, stream, values, is_known);
+		find_value(d->elf, io_init, i, &given);
+	drop_lone_starters(&given);
+	if (given.stream < KINDS)
+		derive_switch(d, &given);
 	else
-		derive_functions(d, stream, values, is_known);
+		derive_functions(d, &given);
 }

@@ -1,7 +1,7 @@
-/* node_derive_v8.c - functions of V8's heap in a file that does not name them. See node_derive.h. SPDX-License-Identifier: MIT
+/* node_derive_v8.c - functions of V8 in a file that does not name them. See node_derive.h. SPDX-License-Identifier: MIT
  *
- * Since 13 V8 exports its API only. Of that, one function asks for a collection with arguments known beforehand, and another
- * asks for the heap's size and puts it into a structure that is public. */
+ * Since 13 V8 exports its API only. Of that, one function asks for a collection with arguments known beforehand, another
+ * asks for the heap's size and puts it into a structure that is public, and two throw. */
 #include "base/auto.h"
 #include "probe/node_derive_internal.h"
 
@@ -20,7 +20,7 @@ enum {
 
 /* ---- Heap::CollectGarbage(space, reason, flags) ---- */
 
-struct collect {
+struct calls {
 	struct ray_elf *elf;
 	uint64_t space;
 	bool is_testing; /* all arguments are known */
@@ -30,7 +30,7 @@ struct collect {
 
 static bool see_collect(const struct ray_flow_step *step, void *arg)
 {
-	struct collect *c = arg;
+	struct calls *c = arg;
 
 	if (!ray_follow_is_call(step) || !step->is_known[1] || step->args[1] != c->space ||
 	    (c->only && step->target != c->only) || !ray_follow_begins(c->elf, step->target, NULL))
@@ -47,8 +47,8 @@ static uint64_t find_collect(struct ray_elf *e)
 {
 	static const char request[] = "_ZN2v87Isolate34RequestGarbageCollectionForTestingENS0_21GarbageCollectionTypeE";
 	uint64_t caller = ray_follow_exported(e, request);
-	struct collect minor = { .elf = e, .space = SPACE_NEW, .is_testing = true };
-	struct collect full = { .elf = e, .space = SPACE_OLD };
+	struct calls minor = { .elf = e, .space = SPACE_NEW, .is_testing = true };
+	struct calls full = { .elf = e, .space = SPACE_OLD };
 	struct ray_follow_content c;
 
 	if (!ray_follow_content(e, caller, 0, &c) || !ray_follow_walk(e, caller, see_collect, &minor) ||
@@ -155,7 +155,35 @@ static void derive_size(struct ray_derive *d)
 		ray_derive_set(d, RAY_V8_SIZE_OF_OBJECTS, s.size.value);
 }
 
-void ray_derive_heap(struct ray_derive *d)
+/* ---- Isolate::Throw(exception, location) ---- */
+
+static bool see_throw(const struct ray_flow_step *step, void *arg)
+{
+	struct calls *c = arg;
+
+	if (ray_follow_is_call(step) && step->is_known[2] && !step->args[2] && (!c->only || step->target == c->only) &&
+	    ray_follow_begins(c->elf, step->target, NULL))
+		ray_vote_cast(&c->callee, step->target);
+	return true;
+}
+
+/* Both throw without a location, and the first calls nothing else so. */
+static void derive_throw(struct ray_derive *d)
+{
+	static const char first[] = "_ZN2v87Isolate14ThrowExceptionENS_5LocalINS_5ValueEEE";
+	static const char second[] = "_ZN2v87Isolate10ThrowErrorENS_5LocalINS_6StringEEE";
+	struct calls value = { .elf = d->elf }, error = { .elf = d->elf };
+
+	if (!ray_follow_walk(d->elf, ray_follow_exported(d->elf, first), see_throw, &value) ||
+	    !ray_vote_is_won(&value.callee, 1))
+		return;
+	error.only = value.callee.value;
+	if (ray_follow_walk(d->elf, ray_follow_exported(d->elf, second), see_throw, &error) &&
+	    ray_vote_is_won(&error.callee, 1))
+		ray_derive_set(d, RAY_V8_THROW, error.only);
+}
+
+void ray_derive_v8(struct ray_derive *d)
 {
 	uint64_t collect = find_collect(d->elf);
 
@@ -164,4 +192,5 @@ void ray_derive_heap(struct ray_derive *d)
 		derive_callbacks(d, collect);
 	}
 	derive_size(d);
+	derive_throw(d);
 }

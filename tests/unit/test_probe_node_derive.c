@@ -11,7 +11,13 @@
 #include "probe/node_derive.h"
 #include "probe/node_names.h"
 
-static const char *const official[] = { "16.20.2", "18.20.8", "20.20.2", "22.23.3", "24.21.0", "26.10.0" };
+/* What code does not lead to: before V8 11 its spaces have other numbers, and before 12 its throw another name, but then these are exported; since
+ * libuv 1.52 the watcher of signals is not in the switch. */
+static const struct {
+	const char *version;
+	size_t lacks;
+} official[] = { { "16.20.2", 4 }, { "18.20.8", 4 }, { "20.20.2", 1 },
+		 { "22.23.3", 0 }, { "24.21.0", 1 }, { "26.10.0", 1 } };
 
 static char nodes[256];
 
@@ -72,12 +78,11 @@ static void what_is_derived_is_what_the_symbols_say(void **state)
 	for (size_t i = 0; i < RAY_COUNT(official); i++) {
 		ray_auto(ray_elf, e) = NULL;
 
-		snprintf(path, sizeof(path), "%s/%s/bin/node", nodes, official[i]);
+		snprintf(path, sizeof(path), "%s/%s/bin/node", nodes, official[i].version);
 		if (access(path, R_OK))
 			continue;
 		assert_null(ray_elf_open(path, &e));
-		/* Before V8 11 its spaces had other numbers, but then the heap's functions are exported. */
-		assert_int_equal(check(e), RAY_LOCAL_FUNCTIONS - (i < 2 ? 3 : 0));
+		assert_int_equal(check(e), RAY_LOCAL_FUNCTIONS - official[i].lacks);
 		seen++;
 	}
 	if (!seen) {
