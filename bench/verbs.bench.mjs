@@ -4,7 +4,8 @@
 // every call; bpftrace's scripts do with uprobes what the verb beside them does, as far as they can: they know nothing of
 // pipelining, bodies, or which answer belongs to which request.
 import fs from 'node:fs';
-import { binary, hasVerb, node } from '../tests/node/lib.mjs';
+import { binary, hasVerb, node, nodes } from '../tests/node/lib.mjs';
+import { countUnderLoad } from '../tests/node/load.mjs';
 import { kept, startServer } from './load.mjs';
 
 export const title = 'verbs: throughput that a hello-world server on node 24 keeps under full load';
@@ -40,6 +41,13 @@ tracepoint:raw_syscalls:sys_exit /pid == ${pid} && @at[tid]/ {
 	if (args->ret < 0) { @errors[args->id] = count(); }
 }`;
 
+/** How many requests noderay and the server do not agree on. */
+async function missed(which) {
+	const { counted, answered, statuses } = await countUnderLoad(which, 3);
+	const differs = Object.keys({ ...statuses, ...answered.statuses }).map((status) => Math.abs((statuses[status] ?? 0) - (answered.statuses[status] ?? 0)));
+	return Math.max(Math.abs(counted - answered.requests), ...differs);
+}
+
 export function rows({ server, verbs }) {
 	const { pid } = server;
 	const ours = (verb, ...args) => (verbs[verb] ? () => kept(server, binary, [verb, ...args, pid]) : () => null);
@@ -56,5 +64,6 @@ export function rows({ server, verbs }) {
 		row('syscalls -c', undefined, count, strace('strace -c', '-c')),
 		row('syscalls', undefined, ours('syscalls'), strace('strace')),
 		row('syscalls', undefined, ours('syscalls'), { name: 'ltrace -c', measure: () => kept(server, '/usr/bin/ltrace', ['-f', '-c', '-o', '/dev/null', '-p', pid], 3000) }),
+		...nodes.map((which) => ({ what: `not counted under full load, node ${which.name}`, unit: 'requests', atMost: 0, ours: () => missed(which) })),
 	];
 }
