@@ -22,6 +22,7 @@ function checkPairs(records) {
 		pairs.get(key)[record.side] = record;
 	}
 	for (const { server, client } of pairs.values()) {
+		if (!server && client.method === 'GETX') continue; // what a server does not understand, it does not serve
 		assert.ok(server && client, `one side only: ${JSON.stringify(server ?? client)}`);
 		const both = JSON.stringify([server, client]);
 		for (const name of ['method', 'status', 'bytes', 'request_bytes', 'aborted', 'version', 'tls']) assert.equal(server[name], client[name], `${name}: ${both}`);
