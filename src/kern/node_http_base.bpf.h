@@ -48,11 +48,9 @@ enum {
 	RAY_CONN_IS_FRESH = 1,	/* seen from its first byte on */
 	RAY_CONN_IS_SERVER = 2, /* requests come in */
 	RAY_CONN_IS_CLIENT = 4, /* requests go out; neither: no message yet */
-	RAY_CONN_IS_H2 = 8,
-	RAY_CONN_IS_TLS = 16, /* begins like TLS */
 	/* Of what is spoken over TLS (node_tls.bpf.h): its socket is known; there were bytes in clear */
-	RAY_CONN_IS_SURE = 32,
-	RAY_CONN_HAS_SPOKEN = 64,
+	RAY_CONN_IS_SURE = 8,
+	RAY_CONN_HAS_SPOKEN = 16,
 };
 
 /* slot->cursor, between the events of one call */

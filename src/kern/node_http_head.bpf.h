@@ -269,8 +269,8 @@ static __always_inline void ray_http_do_start(struct ray_http_loop *c)
 		ray_http_method(c, w, space);
 		return;
 	}
-	if (first == 0x16)
-		c->conn->flags |= RAY_CONN_IS_TLS;
+	if (first == 0x16 && n > 1 && stream->carry[1] == 3) /* a record of TLS, in which hands are shaken */
+		c->conn->connection.is_tls = 1;
 	if (n >= 24 || (first | 0x20) < 'a' || (first | 0x20) > 'z')
 		ray_http_lost(c);
 	else
@@ -375,7 +375,6 @@ static __always_inline void ray_http_do_version(struct ray_http_loop *c)
 	ray_http_lost(c);
 	if (word != RAY_WORD('H', 'T', 'T', 'P', '/', '2', '.', '0'))
 		return;
-	c->conn->flags |= RAY_CONN_IS_H2;
 	ray_http_set_both(c->conn, RAY_HTTP_OPAQUE);
 }
 

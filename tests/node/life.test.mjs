@@ -11,6 +11,7 @@ const script = `
 node$target:::worker-start { printf("worker-start %d %d\\n", args[0]->threadId, tid); }
 node$target:::worker-exit { printf("worker-exit %d %d %d\\n", args[0]->threadId, args[0]->code, tid); }
 node$target:::timer-fire { printf("timer\\n"); }
+node$target:::exception-throw { printf("exception %s\\n", args[0]); jstack(8); }
 node$target:::process-exit { printf("process-exit %d\\n", arg0); }`;
 
 for (const node of nodes)
@@ -31,5 +32,11 @@ for (const node of nodes)
 		assert.deepEqual(sorted(seen('worker-start')), sorted(known('worker-start', 'thread', 'tid')), stdout);
 		assert.deepEqual(sorted(seen('worker-exit')).map((text) => text.split(',').slice(0, 2).join()), sorted(known('worker-exit', 'thread', 'code')));
 		assert.deepEqual(seen('process-exit'), [[7]]);
+		// What it says, and behind it the stack that threw it.
+		for (const [message, culprit] of [...known('exception', 'message', 'culprit'), ['of a worker', 'life.js']]) {
+			const [, stack, ...more] = stdout.split(`exception ${message}\n`);
+			assert.ok(stack?.split('\n\n').slice(0, 2).join().includes(culprit), `${message} of ${culprit}: ${stdout}`);
+			assert.equal(more.length, 0, `${message} is thrown once`);
+		}
 		assert.ok(stdout.split('\n').filter((line) => line === 'timer').length >= 3);
 	});
