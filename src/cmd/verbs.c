@@ -16,6 +16,7 @@
 	X(http) \
 	X(fs) \
 	X(dns) \
+	X(net) \
 	X(gc) \
 	X(pool) \
 	X(syscalls) \

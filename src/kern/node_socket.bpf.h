@@ -30,6 +30,8 @@ enum {
 };
 
 enum {
+	RAY_EINTR = 4,
+	RAY_EAGAIN = 11,
 	RAY_EINPROGRESS = 115,
 	RAY_S_IFMT = 0170000,
 	RAY_S_IFSOCK = 0140000,
@@ -154,7 +156,7 @@ static __noinline __u64 ray_socket_tell(struct ray_slot *s, struct ray_node_conn
 
 /* read and write have the number of bytes before the address. */
 static __always_inline __u64 ray_socket_tell_bytes(struct ray_slot *s, struct ray_node_conn *conn, __u64 event,
-						   __u64 bytes)
+						   __s64 bytes)
 {
 	__u64 *args = s->args;
 
@@ -164,7 +166,8 @@ static __always_inline __u64 ray_socket_tell_bytes(struct ray_slot *s, struct ra
 	args[4] = args[3];
 	args[3] = args[2];
 	args[2] = args[1];
-	args[1] = bytes;
+	args[1] = bytes < 0 ? 0 : bytes;
+	args[6] = bytes < 0 ? bytes : 0;
 	return event;
 }
 
@@ -230,6 +233,12 @@ static __always_inline struct ray_node_conn *ray_socket_stop(struct ray_slot *s,
 	return conn;
 }
 
+/* One that a program is told of; to try again later is none. */
+static __always_inline int ray_socket_is_error(__s64 result)
+{
+	return result < 0 && result != -RAY_EAGAIN && result != -RAY_EINTR;
+}
+
 /* size bytes went in or out. */
 static __always_inline __u64 ray_socket_bytes(struct ray_slot *s, __u64 is_out)
 {
@@ -241,8 +250,11 @@ static __always_inline __u64 ray_socket_bytes(struct ray_slot *s, __u64 is_out)
 		return 0;
 	if (!is_out)
 		ray_socket_set_current(s, conn);
-	if (size < 0)
-		return 0;
+	event = is_out ? RAY_EVENT_NET_SOCKET_WRITE : RAY_EVENT_NET_SOCKET_READ;
+	if (size < 0) {
+		s->cursor[RAY_AT_PHASE] = RAY_SOCKET_NONE;
+		return ray_socket_is_error(size) ? ray_socket_tell_bytes(s, conn, event, size) : 0;
+	}
 	s->cursor[RAY_AT_PHASE] = RAY_SOCKET_BYTES;
 	if (!size && !is_out) {
 		event = ray_socket_tell(s, conn, RAY_EVENT_NET_STREAM_END);
@@ -250,8 +262,7 @@ static __always_inline __u64 ray_socket_bytes(struct ray_slot *s, __u64 is_out)
 	} else {
 		vectors = ray_socket_buffers(s, &address);
 		ray_http_begin(s, conn, is_out ? RAY_AT_OUT : 0, fd, address, size, vectors);
-		event = ray_socket_tell_bytes(s, conn, is_out ? RAY_EVENT_NET_SOCKET_WRITE : RAY_EVENT_NET_SOCKET_READ,
-					      size);
+		event = ray_socket_tell_bytes(s, conn, event, size);
 	}
 	return event ? event : ray_http_go(s->index, conn);
 }
@@ -265,14 +276,19 @@ static __always_inline __u64 ray_socket_read(struct ray_slot *s)
 	    (number == RAY_SYS_RECVMSG && s->hook_args[2] & RAY_MSG_PEEK))
 		return 0;
 	/* Nothing there: what was read before has been dealt with. */
-	if (size < 0 && !RAY_WATCHED(RAY_BITS_CARRY))
+	if (size < 0 && !RAY_WATCHED(RAY_BITS_CARRY) &&
+	    !(RAY_WATCHED(RAY_EVENT_BIT(NET_SOCKET_READ)) && ray_socket_is_error(size)))
 		return 0;
 	return ray_socket_bytes(s, 0);
 }
 
 static __always_inline __u64 ray_socket_write(struct ray_slot *s)
 {
-	return (__s64)s->hook_args[RAY_HOOK_RESULT] > 0 ? ray_socket_bytes(s, 1) : 0;
+	__s64 size = s->hook_args[RAY_HOOK_RESULT];
+
+	if (size > 0 || (RAY_WATCHED(RAY_EVENT_BIT(NET_SOCKET_WRITE)) && ray_socket_is_error(size)))
+		return ray_socket_bytes(s, 1);
+	return 0;
 }
 
 /* ---- beginnings and ends ---- */

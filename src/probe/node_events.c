@@ -46,7 +46,8 @@
 		REQUEST(6), RESPONSE(7)
 #define NET CONNECTION(0), STRING(1, "address"), INT(2, "port"), INT(3, "fd")
 #define NET_BYTES \
-	CONNECTION(0), WORD(1, "bytes"), STRING(2, "address"), INT(3, "port"), INT(4, "fd"), WORD(5, "requestId")
+	CONNECTION(0), WORD(1, "bytes"), STRING(2, "address"), INT(3, "port"), INT(4, "fd"), WORD(5, "requestId"), \
+		INT(6, "result")
 
 /* clang-format off */
 const struct ray_node_event_row ray_node_events[RAY_NODE_EVENT_COUNT] = {
@@ -60,12 +61,12 @@ const struct ray_node_event_row ray_node_events[RAY_NODE_EVENT_COUNT] = {
 	ROW(HTTP_CLIENT_ABORT, "http", HTTP_RESPONSE),
 	ROW(HTTP2_STREAM_OPEN, "http2", NATIVE(0, "http2", "stream"), CONNECTION(1), REQUEST(2)),
 	ROW(HTTP2_STREAM_CLOSE, "http2", NATIVE(0, "http2", "stream"), CONNECTION(1), REQUEST(2)),
-	ROW(NET_SERVER_CONNECTION, "net", NET),
+	ROW(NET_SERVER_CONNECTION, "net", NET, WORD(4, "requestId")),
 	ROW(NET_CLIENT_CONNECT, "net", NET, INT(4, "result"), WORD(5, "latency"), WORD(6, "requestId")),
 	ROW(NET_SOCKET_READ, "net", NET_BYTES),
 	ROW(NET_SOCKET_WRITE, "net", NET_BYTES),
-	ROW(NET_STREAM_END, "net", NET),
-	ROW(NET_STREAM_CLOSE, "net", NET),
+	ROW(NET_STREAM_END, "net", NET, WORD(4, "requestId")),
+	ROW(NET_STREAM_CLOSE, "net", NET, WORD(4, "requestId")),
 	ROW(TLS_READ, "tls", CONNECTION(0), WORD(1, "buffer"), WORD(2, "bytes")),
 	ROW(TLS_WRITE, "tls", CONNECTION(0), WORD(1, "buffer"), WORD(2, "bytes")),
 	ROW(GC_START, "gc", INT(0, "type"), INT(1, "flags"), NATIVE(2, "gc", "gc")),

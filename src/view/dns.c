@@ -64,6 +64,7 @@ const struct ray_operations_kind ray_operations_dns = {
 	.usual = "time,pid,op,type,wait,run,result,host",
 	.subject = "host",
 	.title = "HOST",
+	.has_waits = true,
 	.add = add,
 	.describe = describe,
 };

@@ -73,6 +73,8 @@ const struct ray_operations_kind ray_operations_fs = {
 	.usual = "time,pid,op,wait,run,result,path",
 	.subject = "path",
 	.title = "PATH",
+	.has_waits = true,
+	.has_bytes = true,
 	.add = add,
 	.describe = describe,
 };

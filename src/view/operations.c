@@ -19,6 +19,7 @@ struct ray_operations {
 	struct ray_text text;
 	struct ray_text who; /* stacks of a table's operations */
 	bool has_table;	     /* printed one already */
+	bool has_counts;     /* the script counts apart from times */
 };
 
 /* ---- life ---- */
@@ -175,11 +176,18 @@ static void take_row(struct ray_operations *v, const struct ray_fact *f)
 	if (!row)
 		return;
 	if (ray_fact_is(f, "times")) {
+		uint64_t count = row->count;
+
 		ray_tally_add(v->tally, row, ray_fact_histogram(f, "times"));
+		if (v->has_counts) /* they tell all, not only those that took time */
+			row->count = count;
 		row->total += (uint64_t)ray_fact_number(f, "total");
 		row->longest = longest > row->longest ? longest : row->longest;
 	} else if (ray_fact_is(f, "waits")) {
 		ray_tally_add_second(v->tally, row, ray_fact_histogram(f, "waits"));
+	} else if (ray_fact_is(f, "counts")) {
+		v->has_counts = true;
+		row->count += (uint64_t)ray_fact_number(f, "count");
 	} else if (ray_fact_is(f, "errors")) {
 		row->errors += (uint64_t)ray_fact_number(f, "count");
 	} else if (ray_fact_is(f, "bytes")) {
@@ -200,12 +208,14 @@ static void add_row(const struct ray_operations *v, struct ray_table *table, con
 
 	ray_table_printf(table, "%" PRIu64, row->count);
 	ray_table_printf(table, "%" PRIu64, row->errors);
-	ray_table_add(table, ray_duration_format(row->total, text));
+	ray_table_add(table, row->histogram.count ? ray_duration_format(row->total, text) : "-");
 	ray_table_add(table, percentile(&row->histogram, 50, row->longest, text));
 	ray_table_add(table, percentile(&row->histogram, 99, row->longest, text));
 	ray_table_add(table, row->longest ? ray_duration_format(row->longest, text) : "-");
-	ray_table_add(table, percentile(&row->second, 99, 0, text));
-	ray_table_add(table, ray_format_size(row->bytes, text));
+	if (v->kind->has_waits)
+		ray_table_add(table, percentile(&row->second, 99, 0, text));
+	if (v->kind->has_bytes)
+		ray_table_add(table, ray_format_size(row->bytes, text));
 	if (v->options.by_operation)
 		ray_table_add(table, row->kind);
 	if (v->options.by_subject)
@@ -222,29 +232,50 @@ static void print_row_json(const struct ray_operations *v, const struct ray_tall
 		json_object_set_new(o, v->kind->subject, *row->name ? ray_json_text(row->name) : json_null());
 	json_object_set_new(o, "count", json_integer((json_int_t)row->count));
 	json_object_set_new(o, "errors", json_integer((json_int_t)row->errors));
-	json_object_set_new(o, "bytes", json_integer((json_int_t)row->bytes));
+	if (v->kind->has_bytes)
+		json_object_set_new(o, "bytes", json_integer((json_int_t)row->bytes));
 	json_object_set_new(o, "sum_ms", ray_json_ms(row->total));
-	json_object_set_new(o, "total_ms", ray_tally_json(&row->histogram, row->longest));
-	json_object_set_new(o, "wait_ms",
-			    ray_histogram_count(&row->second) ? ray_tally_json(&row->second, 0) : json_null());
+	json_object_set_new(o, "total_ms",
+			    row->histogram.count ? ray_tally_json(&row->histogram, row->longest) : json_null());
+	if (v->kind->has_waits)
+		json_object_set_new(o, "wait_ms",
+				    ray_histogram_count(&row->second) ? ray_tally_json(&row->second, 0) : json_null());
 	ray_json_print(o);
+}
+
+enum { MOST_COLUMNS = 10 };
+
+static size_t choose_columns(const struct ray_operations *v, struct ray_column *ret)
+{
+	const struct {
+		bool is_shown;
+		const char *title;
+		enum ray_align align;
+	} all[MOST_COLUMNS] = {
+		{ true, "COUNT", RAY_ALIGN_RIGHT },
+		{ true, "ERRORS", RAY_ALIGN_RIGHT },
+		{ true, "TOTAL", RAY_ALIGN_RIGHT },
+		{ true, "P50", RAY_ALIGN_RIGHT },
+		{ true, "P99", RAY_ALIGN_RIGHT },
+		{ true, "MAX", RAY_ALIGN_RIGHT },
+		{ v->kind->has_waits, "WAIT99", RAY_ALIGN_RIGHT },
+		{ v->kind->has_bytes, "BYTES", RAY_ALIGN_RIGHT },
+		{ v->options.by_operation, "OP", RAY_ALIGN_LEFT },
+		{ v->options.by_subject, v->kind->title, RAY_ALIGN_LEFT },
+	};
+	size_t count = 0;
+
+	for (size_t i = 0; i < MOST_COLUMNS; i++)
+		if (all[i].is_shown)
+			ret[count++] = (struct ray_column){ all[i].title, all[i].align,
+							    i + 1 == MOST_COLUMNS ? RAY_CUT_START : RAY_CUT_NEVER, 0 };
+	return count;
 }
 
 static void print_table(struct ray_operations *v, struct ray_tally_row *const *rows, size_t count)
 {
-	const struct ray_column columns[] = {
-		{ "COUNT", RAY_ALIGN_RIGHT, RAY_CUT_NEVER, 0 },
-		{ "ERRORS", RAY_ALIGN_RIGHT, RAY_CUT_NEVER, 0 },
-		{ "TOTAL", RAY_ALIGN_RIGHT, RAY_CUT_NEVER, 0 },
-		{ "P50", RAY_ALIGN_RIGHT, RAY_CUT_NEVER, 0 },
-		{ "P99", RAY_ALIGN_RIGHT, RAY_CUT_NEVER, 0 },
-		{ "MAX", RAY_ALIGN_RIGHT, RAY_CUT_NEVER, 0 },
-		{ "WAIT99", RAY_ALIGN_RIGHT, RAY_CUT_NEVER, 0 },
-		{ "BYTES", RAY_ALIGN_RIGHT, RAY_CUT_NEVER, 0 },
-		{ v->options.by_operation ? "OP" : v->kind->title, RAY_ALIGN_LEFT, RAY_CUT_START, 0 },
-		{ v->kind->title, RAY_ALIGN_LEFT, RAY_CUT_START, 0 },
-	};
-	size_t column_count = RAY_COUNT(columns) - !(v->options.by_operation && v->options.by_subject);
+	struct ray_column columns[MOST_COLUMNS];
+	size_t column_count = choose_columns(v, columns);
 	ray_auto(ray_table, table) = ray_table_create(columns, column_count);
 	size_t most = ray_screen_lines(v->out, 3);
 

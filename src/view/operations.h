@@ -20,9 +20,10 @@ struct ray_operations_kind {
 	const char *verb;
 	const struct ray_live_column *columns;
 	size_t column_count;
-	const char *usual;   /* of the columns */
-	const char *subject; /* what an operation is about, as JSON and the script call it: "path" */
-	const char *title;   /* and a table: "PATH" */
+	const char *usual;	   /* of the columns */
+	const char *subject;	   /* what an operation is about, as JSON and the script call it: "path" */
+	const char *title;	   /* and a table: "PATH" */
+	bool has_waits, has_bytes; /* what tables have columns for */
 	/* A line's cells, in the order of the columns. */
 	void (*add)(struct ray_live *l, const struct ray_fact *f);
 	/* Behind time, pid, tid. */
