@@ -64,11 +64,16 @@ syscall::exit_group:entry
 }
 
 syscall:::return
-/self->start/
 {
-	this->ns = timestamp - self->start;
-	this->show = listing && this->ns >= slow && (!failed || errno);
+	this->start = self->start;
 	self->start = 0;
+	this->ns = this->start ? timestamp - this->start : 0;
+}
+
+syscall:::return
+/listing && this->ns && this->ns >= slow && (!failed || errno)/
+{
+	this->show = 1;
 }
 
 syscall:::return
@@ -561,22 +566,26 @@ syscall:::return
 }
 
 syscall:::return
-/counting && this->ns >= slow && this->ns && (!failed || errno)/
+/counting && this->ns && this->ns >= slow && (!failed || errno)/
 {
-	@count[probefunc] = count();
-	@errors[probefunc] = sum(errno != 0);
-	@time[probefunc] = sum(this->ns);
+	@time[probefunc] = avg(this->ns);
 	@most[probefunc] = max(this->ns);
 }
 
 syscall:::return
-/counting && stacks && this->ns >= slow && this->ns && (!failed || errno)/
+/counting && errno && this->ns && this->ns >= slow/
+{
+	@errors[probefunc] = count();
+}
+
+syscall:::return
+/counting && stacks && this->ns && this->ns >= slow && (!failed || errno)/
 {
 	@stacks[probefunc, jstack()] = sum(this->ns);
 }
 
 syscall:::return
-/measuring && this->ns >= slow && this->ns && (!failed || errno)/
+/measuring && this->ns && this->ns >= slow && (!failed || errno)/
 {
 	@spread[probefunc] = quantize(this->ns);
 	@largest[probefunc] = max(this->ns);
@@ -585,7 +594,7 @@ syscall:::return
 END
 /counting/
 {
-	printa("calls name=%s count=%@d errors=%@d ns=%@d max=%@d\n", @count, @errors, @time, @most);
+	printa("calls name=%s avg=%@d max=%@d errors=%@d\n", @time, @most, @errors);
 }
 
 END

@@ -118,34 +118,48 @@ static void print_formatted_row(struct printer *p)
 	}
 }
 
+/* A value as data; the histogram lies in *bars. */
+static void field_of(const struct ray_agg *a, const int64_t *words, struct printer *p, struct ray_histogram *bars,
+		     struct ray_fact_field *ret)
+{
+	enum ray_aggregator function = a->plan->aggregation->function;
+
+	*ret = (struct ray_fact_field){ 0 };
+	if (ray_agg_histogram(a->plan, words, a->normal, bars)) {
+		ret->histogram = bars;
+		return;
+	}
+	value_of(a, words, &p->text, &ret->value);
+	if (function == RAY_AGG_AVG || function == RAY_AGG_STDDEV) {
+		ret->count = words[0];
+		ret->sum = words[1];
+	}
+}
+
 /* As data. No memory: the row is missing, and that is told. */
 static void tell_row(struct printer *p)
 {
 	size_t keys = p->row->key->agg->plan->key.field_count;
-	struct ray_value *values = calloc(keys + p->columns, sizeof(*values));
-	const struct ray_histogram **bars = calloc(p->columns, sizeof(*bars));
-	struct ray_histogram *histograms = calloc(p->columns, sizeof(*histograms));
-	struct ray_fact_row row = { values, values + keys, bars, keys, p->columns };
+	struct ray_value *values = calloc(keys + 1, sizeof(*values));
+	struct ray_fact_field *fields = calloc(p->columns, sizeof(*fields));
+	struct ray_histogram *bars = calloc(p->columns, sizeof(*bars));
 
 	for (size_t i = 0; values && i < keys; i++)
 		key_value(p->row->key, i, &values[i]);
-	for (size_t i = 0; values && bars && histograms && i < p->columns; i++) {
+	for (size_t i = 0; fields && bars && i < p->columns; i++) {
 		const struct ray_agg_group *g = p->row->at[i];
 		int64_t *words = p->words + i * p->most_words;
 
 		ray_agg_total(g->agg, g, words);
-		if (ray_agg_histogram(g->agg->plan, words, g->agg->normal, &histograms[i]))
-			bars[i] = &histograms[i];
-		else
-			value_of(g->agg, words, &p->text, &values[keys + i]);
+		field_of(g->agg, words, p, &bars[i], &fields[i]);
 	}
-	if (values && bars && histograms)
-		ray_fact_tell_row(p->c, p->format, &row);
+	if (values && fields && bars)
+		ray_fact_tell_row(p->c, p->format, &(struct ray_fact_row){ values, fields, keys, p->columns });
 	else
 		p->c->out.failed = 1;
 	free(values);
+	free(fields);
 	free(bars);
-	free(histograms);
 }
 
 static void print_row(struct printer *p, const struct ray_agg_row *row)

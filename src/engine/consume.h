@@ -174,8 +174,8 @@ void ray_fact_end(struct ray_consumer *c, const struct ray_record *r);
 /* A row of a printa(): keys in the order of the format's plain conversions, values in that of %@. A value that is a histogram's is none
  * itself. row NULL: there are no more. */
 struct ray_fact_row {
-	const struct ray_value *keys, *values;
-	const struct ray_histogram *const *histograms; /* by value; NULL where value is a number */
+	const struct ray_value *keys;
+	const struct ray_fact_field *values; /* without names */
 	size_t key_count, value_count;
 };
 void ray_fact_tell_row(struct ray_consumer *c, const struct ray_format *format, const struct ray_fact_row *row);

@@ -84,10 +84,9 @@ static const struct ray_fact_shape *shape_of(struct ray_consumer *c, const struc
 	return NULL;
 }
 
-static bool add_field(struct ray_consumer *c, const char *name, const struct ray_value *value,
-		      const struct ray_histogram *histogram)
+static bool add_field(struct ray_consumer *c, const char *name, const struct ray_value *value)
 {
-	struct ray_fact_field field = { .name = name, .histogram = histogram };
+	struct ray_fact_field field = { .name = name };
 
 	if (value)
 		field.value = *value;
@@ -138,7 +137,7 @@ void ray_fact_add_printf(struct ray_consumer *c, const struct ray_format *format
 		if (!takes_value(v))
 			continue;
 		at += !!(v->flags & RAY_FORMAT_DYNAMIC_WIDTH) + !!(v->flags & RAY_FORMAT_DYNAMIC_PRECISION);
-		if (!add_field(c, shape->fields[field++], at < count ? &values[at] : NULL, NULL))
+		if (!add_field(c, shape->fields[field++], at < count ? &values[at] : NULL))
 			lack_memory(c);
 		at++;
 	}
@@ -147,7 +146,7 @@ void ray_fact_add_printf(struct ray_consumer *c, const struct ray_format *format
 
 void ray_fact_add_value(struct ray_consumer *c, const struct ray_value *value)
 {
-	if (c->fact_next && !add_field(c, c->fact_next, value, NULL))
+	if (c->fact_next && !add_field(c, c->fact_next, value))
 		lack_memory(c);
 	c->fact_next = NULL;
 }
@@ -176,11 +175,12 @@ void ray_fact_tell_row(struct ray_consumer *c, const struct ray_format *format, 
 		if (!takes_value(v))
 			continue;
 		if (v->flags & RAY_FORMAT_AGGREGATION && value < row->value_count) {
-			is_whole = add_field(c, shape->fields[field++], &row->values[value], row->histograms[value]);
+			is_whole = ray_vec_push(&c->fact_fields, row->values[value]);
+			if (is_whole)
+				c->fact_fields.at[c->fact_fields.n - 1].name = shape->fields[field++];
 			value += value + 1 < row->value_count; /* the last one again and again, as printing does */
 		} else {
-			is_whole = add_field(c, shape->fields[field++], key < row->key_count ? &row->keys[key] : NULL,
-					     NULL);
+			is_whole = add_field(c, shape->fields[field++], key < row->key_count ? &row->keys[key] : NULL);
 			key++;
 		}
 	}

@@ -1,4 +1,4 @@
-/* gen_dynamic.c - self-> variables and associative arrays: elements of hash maps.
+/* gen_dynamic.c - self-> variables and associative arrays: elements of hash maps, or of what a task keeps.
  * SPDX-License-Identifier: MIT
  *
  * The key is the variable (so that variables of one shape share a map), the thread for self->, then the tuple.
@@ -33,8 +33,58 @@ static void look_up(struct ray_gen *g, const struct ray_place *p)
 	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_map_lookup_elem));
 }
 
+/* R0 the variable in the current task's own memory, or 0. */
+static void find_in_task(struct ray_gen *g, const struct ray_place *p, bool is_made)
+{
+	uint32_t none = ray_piece_label(g->c);
+
+	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_get_current_task_btf));
+	ray_gen_emit(g, RAY_MOV_REG(R2, R0));
+	ray_piece_load_map(g->c, R1, g->plan->task_map);
+	ray_gen_emit(g, RAY_MOV_IMM(R3, 0));
+	ray_gen_emit(g, RAY_MOV_IMM(R4, is_made ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0));
+	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_task_storage_get));
+	if (!p->variable->offset)
+		return;
+	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JEQ, R0, 0), none);
+	ray_gen_emit(g, RAY_ALU_IMM(BPF_ADD, R0, p->variable->offset));
+	ray_piece_place(g->c, none);
+}
+
+/* Without memory for it the clause ends, and the drop is counted. */
+static void make_in_task(struct ray_gen *g, const struct ray_place *p)
+{
+	uint32_t fine = ray_piece_label(g->c);
+
+	find_in_task(g, p, true);
+	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JNE, R0, 0), fine);
+	ray_gen_count(g, offsetof(struct ray_state, dynvar_drops));
+	ray_piece_jump(g->c, RAY_JUMP_ALWAYS, g->out);
+	ray_piece_place(g->c, fine);
+}
+
+/* 0 is what is there already, where nothing is. */
+static void store_in_task(struct ray_gen *g, const struct ray_place *p, unsigned d)
+{
+	uint32_t remove = ray_piece_label(g->c), end = ray_piece_label(g->c);
+
+	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JEQ, ray_gen_get(g, d, R1), 0), remove);
+	make_in_task(g, p);
+	ray_gen_emit(g, RAY_STORE(BPF_DW, R0, ray_gen_get(g, d, R1), 0));
+	ray_piece_jump(g->c, RAY_JUMP_ALWAYS, end);
+	ray_piece_place(g->c, remove);
+	find_in_task(g, p, false);
+	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JEQ, R0, 0), end);
+	ray_gen_emit(g, RAY_STORE_IMM(BPF_DW, R0, 0, 0));
+	ray_piece_place(g->c, end);
+}
+
 void ray_gen_dynamic_find(struct ray_gen *g, const struct ray_place *p)
 {
+	if (p->variable->is_in_task) {
+		find_in_task(g, p, false);
+		return;
+	}
 	build_key(g, p);
 	look_up(g, p);
 }
@@ -57,8 +107,13 @@ static void insert(struct ray_gen *g, const struct ray_place *p, uint32_t offset
 
 void ray_gen_dynamic_make(struct ray_gen *g, const struct ray_place *p)
 {
-	uint32_t there = ray_piece_label(g->c);
+	uint32_t there;
 
+	if (p->variable->is_in_task) {
+		make_in_task(g, p);
+		return;
+	}
+	there = ray_piece_label(g->c);
 	ray_gen_dynamic_find(g, p);
 	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JNE, R0, 0), there);
 	insert(g, p, g->plan->zeros_at);
@@ -112,9 +167,15 @@ static void fetch_data(struct ray_gen *g, const struct ray_place *p, unsigned d)
 
 void ray_gen_dynamic_store(struct ray_gen *g, const struct ray_place *p, unsigned d)
 {
-	uint32_t remove = ray_piece_label(g->c), end = ray_piece_label(g->c);
+	uint32_t remove, end;
 	bool is_data = ray_type_is_by_reference(p->type);
 
+	if (p->variable->is_in_task) {
+		store_in_task(g, p, d);
+		return;
+	}
+	remove = ray_piece_label(g->c);
+	end = ray_piece_label(g->c);
 	if (is_data)
 		fetch_data(g, p, d);
 	ray_gen_dynamic_find(g, p);

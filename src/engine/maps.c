@@ -4,6 +4,7 @@
  * Array maps are mapped to be filled: one element per system call would take longer than the rest of the start. Hashes grow as they are
  * filled (BPF_F_NO_PREALLOC), so a generous limit costs nothing. Knows no stacks: their maps are stacks.c's. */
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <string.h>
@@ -244,6 +245,44 @@ static struct ray_error *create_class(struct ray_trace *t, uint32_t index)
 		      BPF_F_NO_PREALLOC, &t->own_maps[class->map - RAY_MAP_OWN]);
 }
 
+/* The kernel wants to know what a task's own memory holds: bytes. */
+static struct ray_error *describe_task(uint32_t size, struct btf **btf_ret, uint32_t *key_ret, uint32_t *value_ret)
+{
+	struct btf *btf = btf__new_empty();
+	int key = btf ? btf__add_int(btf, "int", 4, BTF_INT_SIGNED) : -ENOMEM;
+	int byte = key > 0 ? btf__add_int(btf, "char", 1, BTF_INT_CHAR) : key;
+	int value = byte > 0 ? btf__add_array(btf, key, byte, size) : byte;
+	int failed = value > 0 ? btf__load_into_kernel(btf) : value;
+
+	*btf_ret = btf;
+	*key_ret = (uint32_t)key;
+	*value_ret = (uint32_t)value;
+	if (failed == -EPERM || failed == -EACCES)
+		return ray_load_denied("cannot create BPF maps");
+	return failed ? ray_error_errno(RAY_FAILED, -failed, "cannot describe what threads keep") : NULL;
+}
+
+static struct ray_error *create_task(struct ray_trace *t)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_NO_PREALLOC);
+	uint32_t size = t->plan->task_size;
+	struct btf *btf = NULL;
+	struct ray_error *err;
+	int fd = -1;
+
+	err = describe_task(size, &btf, &opts.btf_key_type_id, &opts.btf_value_type_id);
+	if (!err) {
+		opts.btf_fd = (uint32_t)btf__fd(btf);
+		fd = bpf_map_create(BPF_MAP_TYPE_TASK_STORAGE, "threads", 4, size, 0, &opts);
+		t->own_maps[t->plan->task_map - RAY_MAP_OWN] = fd;
+		if (fd < 0)
+			err = ray_error_errno(RAY_FAILED, errno, "cannot create the BPF map of what threads keep (%u bytes)",
+					      size);
+	}
+	btf__free(btf);
+	return err;
+}
+
 static struct ray_error *create_own(struct ray_trace *t)
 {
 	const struct ray_plan *plan = t->plan;
@@ -257,6 +296,8 @@ static struct ray_error *create_own(struct ray_trace *t)
 	if (plan->globals_size)
 		err = ray_map_array_create("globals", plan->globals_size, 1,
 					   &t->own_maps[plan->globals_map - RAY_MAP_OWN]);
+	if (!err && plan->task_size)
+		err = create_task(t);
 	for (size_t i = 0; i < t->program->aggregations.n && !err; i++)
 		if (plan->aggregations[i].value_size)
 			err = create_aggregation(t, &plan->aggregations[i]);

@@ -191,11 +191,29 @@ static bool plan_key(struct ray_plan *plan, const struct ray_variable *variable,
 	return true;
 }
 
+/* Numbers of a thread are kept by the kernel's own task, which takes no search, and go with it. */
+static bool plan_in_task(struct ray_plan *plan, struct ray_variable_plan *v)
+{
+	const struct ray_variable *variable = v->variable;
+
+	if (variable->is_assoc || variable->scope != RAY_SCOPE_THREAD || !variable->type ||
+	    ray_type_is_by_reference(variable->type) || v->size != 8)
+		return false;
+	v->is_in_task = true;
+	v->offset = plan->task_size;
+	plan->task_size += 8;
+	if (!plan->task_map)
+		plan->task_map = RAY_MAP_OWN + plan->map_count++;
+	return true;
+}
+
 static struct ray_error *plan_dynamic(struct ray_plan *plan, struct ray_variable_plan *v)
 {
 	struct ray_dynvar_class wanted;
 
 	v->size = ray_round8(value_size(plan, v->variable->type));
+	if (plan_in_task(plan, v))
+		return NULL;
 	if (!plan_key(plan, v->variable, &v->key))
 		return &ray_enomem;
 	wanted = (struct ray_dynvar_class){ .key_size = v->key.size, .value_size = v->size };

@@ -77,6 +77,7 @@ struct ray_variable_plan {
 	uint32_t size;	 /* of strings in globals and this->: with the 8 bytes in front that are 0 while it is NULL */
 	struct ray_key_plan key; /* dynamic ones */
 	uint32_t class_index;	 /* into classes */
+	bool is_in_task;	 /* a number of self->: not in a hash, but at `offset` of what the task itself keeps */
 };
 
 /* Frames of a kernel stack that may be ours and the tracepoint's, in front of those that were asked for. */
@@ -93,6 +94,7 @@ struct ray_plan {
 	struct ray_variable_plan *variables[RAY_SCOPE_INLINE]; /* by scope and id */
 	RAY_VEC(struct ray_dynvar_class) classes;
 	uint32_t globals_size, globals_map;
+	uint32_t task_size, task_map; /* self-> that are numbers */
 	uint32_t map_count; /* of own maps */
 	/* The slot's memory: offsets from its start (struct ray_slot included). */
 	uint32_t locals_at, locals_size;

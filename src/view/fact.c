@@ -23,6 +23,15 @@ int64_t ray_fact_number(const struct ray_fact *f, const char *name)
 	return field && field->value.kind == RAY_VALUE_INTEGER ? (int64_t)field->value.integer : 0;
 }
 
+bool ray_fact_average(const struct ray_fact *f, const char *name, int64_t *count_ret, int64_t *sum_ret)
+{
+	const struct ray_fact_field *field = ray_fact_find(f, name);
+
+	*count_ret = field ? field->count : 0;
+	*sum_ret = field ? field->sum : 0;
+	return *count_ret > 0;
+}
+
 static bool is_named(const struct ray_value *v)
 {
 	return v->kind == RAY_VALUE_STACK || v->kind == RAY_VALUE_USTACK || v->kind == RAY_VALUE_JSTACK ||

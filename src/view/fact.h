@@ -14,6 +14,7 @@ struct ray_fact_field {
 	const char *name; /* "" if the format has none in front of it */
 	struct ray_value value;
 	const struct ray_histogram *histogram; /* of quantize() and its like, then value is none; NULL: value it is */
+	int64_t count, sum;		       /* of avg() and stddev(): what value was made of */
 };
 
 struct ray_fact {
@@ -28,6 +29,8 @@ struct ray_fact {
 
 bool ray_fact_is(const struct ray_fact *f, const char *name);
 const struct ray_fact_field *ray_fact_find(const struct ray_fact *f, const char *name); /* NULL: it has none */
+/* Of avg() and stddev(): how many values there were, and what they add up to; false where there is none. */
+bool ray_fact_average(const struct ray_fact *f, const char *name, int64_t *count_ret, int64_t *sum_ret);
 int64_t ray_fact_number(const struct ray_fact *f, const char *name);			/* 0 where there is none */
 /* A string, or a stack or symbol as named: lines that end with \n each. "" where there is none. */
 const char *ray_fact_text(const struct ray_fact *f, const char *name);

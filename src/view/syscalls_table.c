@@ -70,6 +70,19 @@ static const char *shown_name(const struct ray_fact *f)
 	return call ? ray_call_name(call) : "unknown call";
 }
 
+static bool take_counted(struct ray_syscalls_table *t, const struct ray_fact *f)
+{
+	struct counted c = { .name = shown_name(f),
+			     .errors = (uint64_t)ray_fact_number(f, "errors"),
+			     .max = (uint64_t)ray_fact_number(f, "max") };
+	int64_t count, ns;
+
+	ray_fact_average(f, "avg", &count, &ns);
+	c.count = (uint64_t)count;
+	c.ns = (uint64_t)ns;
+	return ray_vec_push(&t->counted, c);
+}
+
 static bool take_caller(struct ray_syscalls_table *t, const struct ray_fact *f)
 {
 	struct caller c = { shown_name(f), strdup(ray_fact_text(f, "stack")), (uint64_t)ray_fact_number(f, "ns") };
@@ -99,22 +112,16 @@ static bool take_spread(struct ray_syscalls_table *t, const struct ray_fact *f)
 
 void ray_syscalls_table_tell(struct ray_syscalls_table *t, const struct ray_fact *f)
 {
-	struct counted c = { 0 };
-
 	t->is_counting |= ray_fact_is(f, "calls");
 	t->is_measuring |= ray_fact_is(f, "latency");
 	if (f->is_end)
 		return;
-	if (ray_fact_is(f, "callers")) {
+	if (ray_fact_is(f, "callers"))
 		t->is_cut |= !take_caller(t, f);
-	} else if (ray_fact_is(f, "latency")) {
+	else if (ray_fact_is(f, "latency"))
 		t->is_cut |= !take_spread(t, f);
-	} else if (ray_fact_is(f, "calls")) {
-		c = (struct counted){ shown_name(f), (uint64_t)ray_fact_number(f, "count"),
-				      (uint64_t)ray_fact_number(f, "errors"), (uint64_t)ray_fact_number(f, "ns"),
-				      (uint64_t)ray_fact_number(f, "max") };
-		t->is_cut |= !ray_vec_push(&t->counted, c);
-	}
+	else if (ray_fact_is(f, "calls"))
+		t->is_cut |= !take_counted(t, f);
 }
 
 /* ---- counts ---- */
