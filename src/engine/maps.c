@@ -276,8 +276,8 @@ static struct ray_error *create_task(struct ray_trace *t)
 		fd = bpf_map_create(BPF_MAP_TYPE_TASK_STORAGE, "threads", 4, size, 0, &opts);
 		t->own_maps[t->plan->task_map - RAY_MAP_OWN] = fd;
 		if (fd < 0)
-			err = ray_error_errno(RAY_FAILED, errno, "cannot create the BPF map of what threads keep (%u bytes)",
-					      size);
+			err = ray_error_errno(RAY_FAILED, errno,
+					      "cannot create the BPF map of what threads keep (%u bytes)", size);
 	}
 	btf__free(btf);
 	return err;

@@ -31,7 +31,7 @@ bool ray_fact_is(const struct ray_fact *f, const char *name);
 const struct ray_fact_field *ray_fact_find(const struct ray_fact *f, const char *name); /* NULL: it has none */
 /* Of avg() and stddev(): how many values there were, and what they add up to; false where there is none. */
 bool ray_fact_average(const struct ray_fact *f, const char *name, int64_t *count_ret, int64_t *sum_ret);
-int64_t ray_fact_number(const struct ray_fact *f, const char *name);			/* 0 where there is none */
+int64_t ray_fact_number(const struct ray_fact *f, const char *name); /* 0 where there is none */
 /* A string, or a stack or symbol as named: lines that end with \n each. "" where there is none. */
 const char *ray_fact_text(const struct ray_fact *f, const char *name);
 /* Memory that was copied: *length_ret bytes. NULL where there is none. */

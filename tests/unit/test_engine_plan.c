@@ -87,7 +87,7 @@ static void globals_are_aligned_as_in_c(void **state)
 	tear_down(&b);
 }
 
-static void thread_variables_of_one_size_share_a_map(void **state)
+static void numbers_of_threads_are_kept_by_the_task_and_the_rest_by_size(void **state)
 {
 	struct bench b;
 
@@ -96,11 +96,15 @@ static void thread_variables_of_one_size_share_a_map(void **state)
 	add(&b, 0, RAY_SCOPE_THREAD, RAY_BASIC_INT);
 	add(&b, 1, RAY_SCOPE_THREAD, RAY_BASIC_LONG);
 	add(&b, 2, RAY_SCOPE_THREAD, RAY_BASIC_STRING);
+	add(&b, 3, RAY_SCOPE_THREAD, RAY_BASIC_STRING);
 	create(&b);
-	assert_int_equal(b.plan->classes.n, 2);
-	assert_int_equal(b.plan->variables[RAY_SCOPE_THREAD][0].class_index, 0);
-	assert_int_equal(b.plan->variables[RAY_SCOPE_THREAD][1].class_index, 0);
-	assert_int_equal(b.plan->variables[RAY_SCOPE_THREAD][2].class_index, 1);
+	assert_int_equal(b.plan->task_size, 16);
+	assert_true(b.plan->variables[RAY_SCOPE_THREAD][0].is_in_task);
+	assert_int_equal(b.plan->variables[RAY_SCOPE_THREAD][1].offset, 8);
+	assert_int_equal(b.plan->classes.n, 1);
+	assert_false(b.plan->variables[RAY_SCOPE_THREAD][2].is_in_task);
+	assert_int_equal(b.plan->variables[RAY_SCOPE_THREAD][2].class_index, 0);
+	assert_int_equal(b.plan->variables[RAY_SCOPE_THREAD][3].class_index, 0);
 	tear_down(&b);
 }
 
@@ -210,7 +214,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(globals_are_aligned_as_in_c),
-		cmocka_unit_test(thread_variables_of_one_size_share_a_map),
+		cmocka_unit_test(numbers_of_threads_are_kept_by_the_task_and_the_rest_by_size),
 		cmocka_unit_test(keys_are_as_short_as_their_uses_allow),
 		cmocka_unit_test(constants_are_there_once),
 		cmocka_unit_test(a_record_too_large_is_refused),
