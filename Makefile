@@ -13,7 +13,7 @@ CLANG   ?= clang
 PREFIX  ?= /usr/local
 CFLAGS  ?= -O2 -g
 STRICT  := -std=gnu17 -D_GNU_SOURCE -Isrc -Ibuild -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Werror
-LIBS    := -Wl,--as-needed -lbpf -lZydis -ldw -lelf -ljansson -lzstd -llz4 -lz -llzma -liberty
+LIBS    := -Wl,--as-needed -lbpf -lZydis -ldw -lelf -ljansson -lzstd -llz4 -lz -llzma -liberty -lm
 
 SOURCES := $(filter-out src/cmd/main.c,$(filter-out %.bpf.c,$(wildcard src/*/*.c)))
 UNITS   := $(patsubst tests/unit/%.c,build/asan/%,$(wildcard tests/unit/test_*.c))

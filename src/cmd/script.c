@@ -310,7 +310,7 @@ struct ray_error *ray_script_run(struct ray_script *s, bool *is_shown)
 	if (!err && ray_call_has(s->call, "no-children"))
 		err = ray_script_set_option(s, "follow", "targets");
 	if (!err)
-		err = ray_call_duration(s->call, "duration", 1000000000, 0, &duration_ns);
+		err = ray_call_duration(s->call, "duration", 1000000000, s->duration_ns, &duration_ns);
 	if (!err && !duration_ns && ray_call_has(s->call, "duration"))
 		err = ray_error_new(RAY_USAGE, "%s: --duration must be more than 0", ray_call_verb(s->call)->name);
 	if (err)

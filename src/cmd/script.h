@@ -46,8 +46,8 @@ struct ray_script {
 	void (*on_round)(void *arg);
 	void *arg;
 	bool only_show; /* as with --show-script */
-	/* Filled in by ray_script_run(). */
-	uint64_t duration_ns; /* from probes on to probes off */
+	/* How long if -d does not say; 0: until it is stopped. ray_script_run() leaves there how long it was, from probes on to probes off. */
+	uint64_t duration_ns;
 	/* Its own: */
 	struct ray_text text; /* of the program */
 	bool is_read;

@@ -11,6 +11,7 @@
 /* clang-format off */
 #define VERBS(X) \
 	X(ps) \
+	X(summary) \
 	X(stack) \
 	X(trace) \
 	X(http) \

@@ -39,6 +39,20 @@ static void rows_add_up(void **state)
 	assert_int_equal(n, 0);
 }
 
+static void percentiles_as_json(void **state)
+{
+	int64_t bins[RAY_POWER_BINS] = { [RAY_POWER_ZERO + 21] = 4 };
+	struct ray_histogram h = { .kind = RAY_HISTOGRAM_POWERS, .bins = bins, .count = RAY_POWER_BINS, .normal = 1 };
+	json_t *o = ray_tally_json(&h, 1500000);
+
+	(void)state;
+	assert_non_null(o);
+	assert_int_equal(json_integer_value(json_object_get(o, "count")), 4);
+	assert_true(json_real_value(json_object_get(o, "p50")) >= 1);
+	assert_true(json_real_value(json_object_get(o, "max")) == 1.5);
+	json_decref(o);
+}
+
 static void what_varies_is_folded(void **state)
 {
 	static const struct {
@@ -88,6 +102,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_add_up),
+		cmocka_unit_test(percentiles_as_json),
 		cmocka_unit_test(what_varies_is_folded),
 		cmocka_unit_test(a_distribution_as_json),
 	};
