@@ -128,12 +128,13 @@ format:
 BASHDIR := $(PREFIX)/share/bash-completion/completions
 ZSHDIR  := $(PREFIX)/share/zsh/site-functions
 FISHDIR := $(PREFIX)/share/fish/vendor_completions.d
-MANDIR  := $(PREFIX)/share/man/man1
+MANDIR  := $(PREFIX)/share/man
 
 install: build/noderay
 	install -D -m 755 build/noderay $(DESTDIR)$(PREFIX)/bin/noderay
-	install -d $(DESTDIR)$(MANDIR) $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR)
-	install -m 644 docs/man/*.1 $(DESTDIR)$(MANDIR)
+	install -d $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man7 $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR)
+	install -m 644 docs/man/*.1 $(DESTDIR)$(MANDIR)/man1
+	install -m 644 docs/man/*.7 $(DESTDIR)$(MANDIR)/man7
 	build/noderay completion bash > $(DESTDIR)$(BASHDIR)/noderay
 	build/noderay completion zsh > $(DESTDIR)$(ZSHDIR)/_noderay
 	build/noderay completion fish > $(DESTDIR)$(FISHDIR)/noderay.fish
@@ -147,7 +148,8 @@ install-links:
 	done
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/noderay $(addprefix $(DESTDIR)$(MANDIR)/,$(notdir $(wildcard docs/man/*.1))) \
+	rm -f $(DESTDIR)$(PREFIX)/bin/noderay $(addprefix $(DESTDIR)$(MANDIR)/man1/,$(notdir $(wildcard docs/man/*.1))) \
+		$(addprefix $(DESTDIR)$(MANDIR)/man7/,$(notdir $(wildcard docs/man/*.7))) \
 		$(DESTDIR)$(BASHDIR)/noderay $(DESTDIR)$(ZSHDIR)/_noderay $(DESTDIR)$(FISHDIR)/noderay.fish
 	for name in pstack pmap pfiles penv pargs gcore dtrace; do \
 		[ "$$(readlink $(DESTDIR)$(PREFIX)/bin/$$name)" != noderay ] || rm $(DESTDIR)$(PREFIX)/bin/$$name; \
