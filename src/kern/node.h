@@ -218,7 +218,7 @@ struct ray_node_area {
 	struct ray_node_window {
 		__u32 at, end;
 		__u64 event;
-		__u64 now; /* 0 until asked for */
+		__u64 now;			   /* 0 until asked for */
 		__u8 bytes[RAY_NODE_WINDOW + 128]; /* searched by words, beyond its end */
 	} window;
 };
@@ -447,8 +447,9 @@ enum ray_h2_flag {
 struct ray_h2_state {
 	/* Open streams of a session, as they came; 0 ends it. Of the session: the newest of them. */
 	__u32 newer, older;
-	__u32 flags; /* enum ray_h2_flag */
-	__s32 fd;    /* of a session: its socket; -1: not known */
+	__u32 flags;	  /* enum ray_h2_flag */
+	__s32 fd;	  /* of a session: its socket; -1: not known */
+	__u64 connection; /* and the id of that, since descriptors are used again */
 	/* Of a stream only. */
 	struct ray_node_response response;
 	struct ray_node_request request;

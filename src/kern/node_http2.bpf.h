@@ -112,11 +112,18 @@ RAY_RUNTIME __u64 ray_on_h2_header(__u64 slot, __u64 step)
 	return 0;
 }
 
+/* What runs on this thread from now on runs for this request. */
+static __always_inline void ray_h2_set_current(__u64 request)
+{
+	struct ray_node_thread *thread = RAY_WATCHED(RAY_BITS_CARRY) ? ray_node_thread_known() : (void *)0;
+
+	if (thread)
+		thread->request = request;
+}
+
 static __always_inline void ray_h2_received(struct ray_slot *s, const struct ray_h2_frame *f,
 					    struct ray_h2_state *stream)
 {
-	struct ray_node_thread *thread;
-
 	if (!(stream->flags & RAY_H2_SERVER)) {
 		/* Those below 200 announce another. */
 		if (f->type == RAY_H2_HEADERS && stream->response.status >= 200)
@@ -129,9 +136,7 @@ static __always_inline void ray_h2_received(struct ray_slot *s, const struct ray
 	} else if (!(stream->flags & RAY_H2_OPENED)) {
 		stream->flags |= RAY_H2_OPENED;
 		stream->request.start = bpf_ktime_get_ns();
-		thread = ray_node_thread_known();
-		if (thread)
-			thread->request = stream->request.id;
+		ray_h2_set_current(stream->request.id);
 		ray_h2_tell(s, RAY_EVENT_HTTP2_STREAM_OPEN);
 		ray_h2_tell(s, RAY_EVENT_HTTP_SERVER_REQUEST);
 	}
@@ -161,6 +166,31 @@ RAY_RUNTIME __u64 ray_on_h2_receive(__u64 slot, __u64 step)
 	if (s->cursor[RAY_H2_QUEUE])
 		ray_h2_fill(s, &key, stream);
 	return ray_h2_told(s);
+}
+
+/* Http2Session::OnDataChunkReceived(session, flags, stream, data, size, user data) */
+RAY_RUNTIME __u64 ray_on_h2_data(__u64 slot, __u64 step)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+	struct ray_h2_state *stream;
+	struct ray_h2_key key;
+
+	if (!s || step)
+		return 0;
+	ray_h2_key_make(&key, s->hook_args[0], s->hook_args[2]);
+	stream = ray_h2_find(&key);
+	if (stream && stream->flags & RAY_H2_SERVER)
+		ray_h2_set_current(stream->request.id);
+	return 0;
+}
+
+/* What was called for a frame, or for a part of one, has returned: what comes next may be another's. */
+RAY_RUNTIME __u64 ray_on_h2_dealt(__u64 slot, __u64 step)
+{
+	(void)slot;
+	if (!step)
+		ray_h2_set_current(0);
+	return 0;
 }
 
 /* ---- what goes out ---- */

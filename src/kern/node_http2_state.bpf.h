@@ -189,6 +189,13 @@ static __always_inline void ray_h2_claim(struct ray_node_conn *conn, __u64 sessi
 		ray_http_set_both(tls, RAY_HTTP_OPAQUE);
 }
 
+/* A client's connection of which nothing else is known. */
+static __always_inline int ray_h2_may_speak(const struct ray_node_conn *conn)
+{
+	return !conn->connection.is_server && !conn->h2_session && conn->flags & RAY_CONN_IS_FRESH &&
+	       !(conn->flags & (RAY_CONN_IS_SERVER | RAY_CONN_IS_CLIENT));
+}
+
 /* The session of a key, made when it is not there. When something has come for it (is_sure) its socket is the one that is being read. A client that
  * has heard nothing yet most likely runs in the callback of its connect; what comes for it settles the matter. */
 static __attribute__((noinline)) struct ray_h2_state *ray_h2_session(struct ray_slot *s, const struct ray_h2_key *key,
@@ -212,10 +219,13 @@ static __attribute__((noinline)) struct ray_h2_state *ray_h2_session(struct ray_
 	conn = thread && thread->io_fd >= 0 ? ray_conn_find(thread->io_fd, 0) : (void *)0;
 	if (!session) {
 		ray_node_dropped();
-	} else if (conn && (is_sure || (!conn->connection.is_server && !conn->h2_session))) {
+	} else if (conn && (is_sure || ray_h2_may_speak(conn))) {
 		session->fd = conn->connection.fd;
-		session->flags |= is_sure ? RAY_H2_SURE : 0;
-		ray_h2_claim(conn, key->session);
+		session->connection = conn->connection.id;
+		if (is_sure) {
+			session->flags |= RAY_H2_SURE;
+			ray_h2_claim(conn, key->session);
+		}
 	}
 	return session;
 }
@@ -282,7 +292,7 @@ static __attribute__((noinline)) int ray_h2_fill(struct ray_slot *s, const struc
 	struct ray_node_conn *conn = session && session->fd >= 0 ? ray_conn_find(session->fd, 0) : (void *)0;
 	struct ray_node_area *area = ray_node_area(s);
 
-	if (conn && conn->h2_session != key->session)
+	if (conn && conn->connection.id != session->connection)
 		conn = (void *)0; /* another one has the descriptor now */
 
 	bpf_probe_read_kernel(&area->request, sizeof(area->request), &stream->request);

@@ -48,9 +48,10 @@ enum {
 	RAY_CONN_IS_FRESH = 1,	/* seen from its first byte on */
 	RAY_CONN_IS_SERVER = 2, /* requests come in */
 	RAY_CONN_IS_CLIENT = 4, /* requests go out; neither: no message yet */
-	/* Of what is spoken over TLS (node_tls.bpf.h): its socket is known; there were bytes in clear */
+	/* Of what is spoken over TLS (node_tls.bpf.h): its socket is known; there were bytes in clear; some were not taken yet */
 	RAY_CONN_IS_SURE = 8,
 	RAY_CONN_HAS_SPOKEN = 16,
+	RAY_CONN_IS_WAITING = 32,
 };
 
 /* slot->cursor, between the events of one call */

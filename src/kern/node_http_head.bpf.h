@@ -449,7 +449,12 @@ static __always_inline int ray_http_value_begin(struct ray_http_loop *c, __u8 fi
 	if (field == RAY_FIELD_AGENT)
 		return !pending->request.user_agent[0];
 	have = pending->forwarded;
-	if (have && have < RAY_NODE_FORWARDED - 3) {
+	if (!have) {
+		c->stream->length = 0;
+		return 1;
+	}
+	RAY_OPAQUE(have);
+	if (have < RAY_NODE_FORWARDED - 3) {
 		pending->request.forwarded_for[have] = ',';
 		pending->request.forwarded_for[have + 1] = ' ';
 		have += 2;

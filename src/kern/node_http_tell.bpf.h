@@ -23,6 +23,7 @@ static __always_inline void ray_http_tell_request(struct ray_http_loop *c, struc
 
 	if (size > RAY_NODE_URL - 1)
 		size = RAY_NODE_URL - 1;
+	RAY_OPAQUE(size);
 	size += __builtin_offsetof(struct ray_node_request, url) + 1;
 	bpf_probe_read_kernel(&area->request, size, &pending->request);
 	bpf_probe_read_kernel(&area->connection, sizeof(area->connection), &c->conn->connection);

@@ -2,9 +2,8 @@
  * SPDX-License-Identifier: MIT
  *
  * Only what they returned counts: while a connection is being made node calls them again and again, with the same bytes. node gives OpenSSL no socket but
- * buffers in memory, so which socket an SSL * speaks through is learnt: SSL_read() is called for what has just been read. Calls of a client that begins to shake
- * hands have nothing to do with what was read last; but nothing can be read or written in clear before the other side was heard, so the last call
- * before that is right.
+ * buffers in memory, so which socket an SSL * speaks through is learnt: the call that brings the first bytes in clear, or that ends the shaking of hands, is made
+ * for what this thread has just read. Other calls may be made at any time: when a client begins, or has something to say.
  *
  * What is in clear goes to node_http.bpf.h. The connection ends with its socket (node_socket.bpf.h), or when the SSL * is freed. */
 #ifndef RAY_KERN_NODE_TLS_BPF_H
@@ -14,10 +13,23 @@
 
 /* ---- which connection ---- */
 
+/* Remembers what this thread has read last, if that can be it. A call that brought nothing (is_sure: 0) may have been made for no bytes at all. */
+static __always_inline void ray_tls_guess(struct ray_node_conn *tls, __u64 ssl, int is_sure)
+{
+	struct ray_node_thread *thread = ray_node_thread_known();
+	struct ray_node_conn *socket = thread && thread->io_fd >= 0 ? ray_conn_find(thread->io_fd, 0) : (void *)0;
+
+	if (!socket || (socket->ssl && socket->ssl != ssl))
+		return;
+	if (is_sure || socket->connection.is_tls || socket->in.state >= RAY_HTTP_UNKNOWN)
+		tls->connection.fd = socket->connection.fd;
+}
+
 /* The socket is the one behind the descriptor that was remembered. */
 static __always_inline void ray_tls_settle(struct ray_node_conn *tls, __u64 ssl)
 {
 	struct ray_node_conn *socket = tls->connection.fd < 0 ? (void *)0 : ray_conn_find(tls->connection.fd, 0);
+	__u64 id = tls->connection.id;
 
 	tls->connection.fd = -1;
 	if (!socket)
@@ -27,17 +39,34 @@ static __always_inline void ray_tls_settle(struct ray_node_conn *tls, __u64 ssl)
 	ray_http_set_both(socket, RAY_HTTP_OPAQUE);
 	bpf_probe_read_kernel(&tls->connection, sizeof(tls->connection), &socket->connection);
 	tls->flags |= RAY_CONN_IS_SURE;
-	if (socket->flags & RAY_CONN_IS_FRESH && !(tls->flags & RAY_CONN_HAS_SPOKEN)) {
+	if (tls->flags & RAY_CONN_HAS_SPOKEN) {
+		tls->connection.id = id; /* requests are known by it */
+	} else if (socket->flags & RAY_CONN_IS_FRESH) {
 		tls->flags |= RAY_CONN_IS_FRESH;
 		tls->in.state = tls->out.state = RAY_HTTP_START;
 	}
+}
+
+/* What a call that has returned says of the socket, as long as that is not sure. A write that did not succeed is made again when hands are shaken, for the
+ * bytes that brought that about; another may be made by JavaScript that is told of it while SSL_read() still runs. All others come later. */
+static __always_inline void ray_tls_learn(struct ray_node_conn *tls, __u64 ssl, int is_out, int has_bytes)
+{
+	struct ray_node_thread *thread = ray_node_thread_known();
+
+	if (is_out && !has_bytes)
+		tls->flags |= RAY_CONN_IS_WAITING;
+	else if (!is_out || tls->flags & RAY_CONN_IS_WAITING || (thread && thread->read_ssl == ssl))
+		ray_tls_guess(tls, ssl, has_bytes);
+	if (!has_bytes)
+		return;
+	ray_tls_settle(tls, ssl);
+	tls->flags |= RAY_CONN_HAS_SPOKEN;
 }
 
 /* is_out: written, else read; has_bytes: with success. NULL: no room. */
 static __noinline struct ray_node_conn *ray_tls_conn(struct ray_slot *s, __u64 ssl, int is_out, int has_bytes)
 {
 	struct ray_node_conn *fresh = (void *)ray_node_area(s), *tls = ray_conn_find(ssl, 1);
-	struct ray_node_thread *thread = ray_node_thread_known();
 
 	if (!tls) {
 		ray_clear((char *)fresh, sizeof(*fresh));
@@ -45,14 +74,8 @@ static __noinline struct ray_node_conn *ray_tls_conn(struct ray_slot *s, __u64 s
 		fresh->connection.is_tls = 1;
 		tls = ray_conn_add(s, fresh, ssl, 1);
 	}
-	if (!tls || tls->flags & RAY_CONN_IS_SURE)
-		return tls;
-	if (!is_out && thread)
-		tls->connection.fd = thread->io_fd;
-	if (has_bytes) {
-		ray_tls_settle(tls, ssl);
-		tls->flags |= RAY_CONN_HAS_SPOKEN;
-	}
+	if (tls && !(tls->flags & RAY_CONN_IS_SURE))
+		ray_tls_learn(tls, ssl, is_out, has_bytes);
 	return tls;
 }
 
@@ -89,14 +112,12 @@ static __noinline __u64 ray_tls_bytes(struct ray_slot *s, __u64 ssl, __u64 buffe
 	struct ray_node_conn *tls;
 	__u64 event;
 
-	if (size < 0 && is_out)
-		return 0;
 	tls = ray_tls_conn(s, ssl, is_out, size > 0);
-	if (!tls || size < 0)
+	if (!tls || size < is_out) /* 0 from a read: the other side has said that nothing more will come */
 		return 0;
 	ray_http_begin(s, tls, is_out ? RAY_AT_TLS | RAY_AT_OUT : RAY_AT_TLS, ssl, buffer, size, 0);
 	s->cursor[RAY_AT_PHASE] = RAY_SOCKET_BYTES;
-	if (!size) { /* the other side has said that nothing more will come */
+	if (!size) {
 		ray_http_eof(&tls->in);
 		return ray_http_go(s->index, tls);
 	}

@@ -25,6 +25,8 @@
 	{ .handler = function, .kind = RAY_SITE_URETPROBE, .needed_by = events, .helps = HTTP_SERVER | HTTP_CLIENT | HTTP2 | TLS | CARRY, .loss = lost, .names = { symbol } }
 #define H2_LOSS "requests of HTTP/2"
 
+#define H2_RECEIVE "14OnFrameReceiveEP15nghttp2_sessionPK13nghttp2_framePv"
+#define H2_DATA "19OnDataChunkReceivedEP15nghttp2_sessionhiPKhmPv"
 #define HTTP2_CALLBACK(symbol) "_ZN4node5http212Http2Session" symbol
 
 #define NET                                                                                                           \
@@ -141,11 +143,15 @@ const struct ray_hook ray_hooks[] = {
 	{ .handler = "ray_on_h2_header", .kind = RAY_SITE_UPROBE, .needed_by = HTTP2, .helps = HTTP_SERVER | HTTP_CLIENT | CARRY, .loss = H2_LOSS,
 	  .names = { HTTP2_CALLBACK("16OnHeaderCallbackEP15nghttp2_sessionPK13nghttp2_frameP13nghttp2_rcbufS8_hPv") } },
 	{ .handler = "ray_on_h2_receive", .kind = RAY_SITE_UPROBE, .needed_by = HTTP2, .helps = HTTP_SERVER | HTTP_CLIENT | CARRY, .loss = H2_LOSS,
-	  .names = { HTTP2_CALLBACK("14OnFrameReceiveEP15nghttp2_sessionPK13nghttp2_framePv") } },
+	  .names = { HTTP2_CALLBACK(H2_RECEIVE) } },
 	{ .handler = "ray_on_h2_sent", .kind = RAY_SITE_UPROBE, .needed_by = HTTP2, .helps = HTTP_SERVER | HTTP_CLIENT | CARRY, .loss = H2_LOSS,
 	  .names = { HTTP2_CALLBACK("11OnFrameSentEP15nghttp2_sessionPK13nghttp2_framePv") } },
 	{ .handler = "ray_on_h2_close", .kind = RAY_SITE_UPROBE, .needed_by = HTTP2, .helps = HTTP_SERVER | HTTP_CLIENT | CARRY, .loss = H2_LOSS,
 	  .names = { HTTP2_CALLBACK("13OnStreamCloseEP15nghttp2_sessionijPv") } },
+	/* Which request runs: nobody else needs to know. */
+	{ .handler = "ray_on_h2_data", .kind = RAY_SITE_UPROBE, .helps = CARRY, .names = { HTTP2_CALLBACK(H2_DATA) } },
+	{ .handler = "ray_on_h2_dealt", .kind = RAY_SITE_URETPROBE, .helps = CARRY, .names = { HTTP2_CALLBACK(H2_DATA) } },
+	{ .handler = "ray_on_h2_dealt", .kind = RAY_SITE_URETPROBE, .helps = CARRY, .names = { HTTP2_CALLBACK(H2_RECEIVE) } },
 	{ .handler = "ray_on_h2_respond", .kind = RAY_SITE_UPROBE, .needed_by = HTTP2, .helps = HTTP_SERVER, .loss = H2_LOSS,
 	  .names = { "nghttp2_submit_response" } },
 	{ .handler = "ray_on_h2_request", .kind = RAY_SITE_UPROBE, .needed_by = HTTP2, .helps = HTTP_CLIENT, .loss = H2_LOSS,
