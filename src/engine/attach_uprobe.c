@@ -15,9 +15,17 @@ static int number_read(const char *path)
 	return f && fscanf(f, "%d", &value) == 1 ? value : -1;
 }
 
+/* A process that nobody has waited for yet has a number, but no files any more. */
 bool ray_site_is_gone(const struct ray_site *site)
 {
-	return site->uprobe.pid > 0 && kill(site->uprobe.pid, 0) && errno == ESRCH;
+	char root[32];
+
+	if (site->uprobe.pid <= 0)
+		return false;
+	if (kill(site->uprobe.pid, 0) && errno == ESRCH)
+		return true;
+	snprintf(root, sizeof(root), "/proc/%d/root/.", site->uprobe.pid);
+	return access(root, F_OK) && (errno == ENOENT || errno == ESRCH);
 }
 
 static struct ray_error *uprobe_attach(struct ray_trace *t, const struct ray_entry *e, const struct ray_site *site,

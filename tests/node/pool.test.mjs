@@ -10,7 +10,8 @@ const needsRoot = { skip: (!isRoot && 'tracing needs root') || (!(await hasVerb(
 function sum(records) {
 	const kinds = {};
 	for (const record of records)
-		for (const { kind, count, wait_ms: wait } of record.kinds) {
+		for (const { kind, what, count, wait_ms: wait } of record.kinds) {
+			if (what === 'lstat') continue; // the beacon's
 			kinds[kind] ??= { count: 0, wait: 0 };
 			kinds[kind].count += count;
 			kinds[kind].wait = Math.max(kinds[kind].wait, wait.max);
