@@ -30,7 +30,9 @@ syscall:::entry
 syscall::close:entry
 /listing && naming && self->start/
 {
-	printf("file name=%s arg=%d path=%s\n", probefunc, 0, fds[(int)arg0].fi_pathname);
+	printf("file name=%s arg=%d path=%s socket=", probefunc, 0, fds[(int)arg0].fi_pathname);
+	tracesock((int)arg0);
+	printf("\n");
 }
 
 syscall::execve:entry
@@ -474,6 +476,15 @@ syscall::futex:return
 	printf("\n");
 }
 
+/* names of threads */
+syscall::prctl:return
+/listing && this->show/
+{
+	printf("string name=%s arg=%d text=", probefunc, 1);
+	tracestr(arg2 == 15 ? arg3 : 0, 16);
+	printf("\n");
+}
+
 /* descriptors, argument 0 */
 syscall::read:return, syscall::write:return, syscall::newfstat:return, syscall::lseek:return,
 syscall::ioctl:return, syscall::pread64:return, syscall::pwrite64:return, syscall::readv:return,
@@ -511,7 +522,9 @@ syscall::removexattrat:return, syscall::open_tree_attr:return, syscall::file_get
 syscall::file_setattr:return
 /listing && naming && this->show && (int)arg2 >= 0/
 {
-	printf("file name=%s arg=%d path=%s\n", probefunc, 0, fds[(int)arg2].fi_pathname);
+	printf("file name=%s arg=%d path=%s socket=", probefunc, 0, fds[(int)arg2].fi_pathname);
+	tracesock((int)arg2);
+	printf("\n");
 }
 
 /* descriptors, argument 1 */
@@ -519,7 +532,9 @@ syscall::dup2:return, syscall::sendfile64:return, syscall::symlinkat:return, sys
 syscall::dup3:return, syscall::kexec_file_load:return
 /listing && naming && this->show && (int)arg3 >= 0/
 {
-	printf("file name=%s arg=%d path=%s\n", probefunc, 1, fds[(int)arg3].fi_pathname);
+	printf("file name=%s arg=%d path=%s socket=", probefunc, 1, fds[(int)arg3].fi_pathname);
+	tracesock((int)arg3);
+	printf("\n");
 }
 
 /* descriptors, argument 2 */
@@ -527,21 +542,27 @@ syscall::epoll_ctl:return, syscall::renameat:return, syscall::linkat:return, sys
 syscall::renameat2:return, syscall::copy_file_range:return, syscall::move_mount:return
 /listing && naming && this->show && (int)arg4 >= 0/
 {
-	printf("file name=%s arg=%d path=%s\n", probefunc, 2, fds[(int)arg4].fi_pathname);
+	printf("file name=%s arg=%d path=%s socket=", probefunc, 2, fds[(int)arg4].fi_pathname);
+	tracesock((int)arg4);
+	printf("\n");
 }
 
 /* descriptors, argument 3 */
 syscall::perf_event_open:return, syscall::fanotify_mark:return
 /listing && naming && this->show && (int)arg5 >= 0/
 {
-	printf("file name=%s arg=%d path=%s\n", probefunc, 3, fds[(int)arg5].fi_pathname);
+	printf("file name=%s arg=%d path=%s socket=", probefunc, 3, fds[(int)arg5].fi_pathname);
+	tracesock((int)arg5);
+	printf("\n");
 }
 
 /* descriptors, argument 4 */
 syscall::mmap:return
 /listing && naming && this->show && (int)arg6 >= 0/
 {
-	printf("file name=%s arg=%d path=%s\n", probefunc, 4, fds[(int)arg6].fi_pathname);
+	printf("file name=%s arg=%d path=%s socket=", probefunc, 4, fds[(int)arg6].fi_pathname);
+	tracesock((int)arg6);
+	printf("\n");
 }
 
 /* descriptors that are new */
@@ -555,7 +576,9 @@ syscall::io_uring_setup:return, syscall::pidfd_open:return, syscall::openat2:ret
 syscall::pidfd_getfd:return
 /listing && naming && this->show && (int64_t)arg1 >= 0/
 {
-	printf("file name=%s arg=%d path=%s\n", probefunc, 6, fds[(int)arg1].fi_pathname);
+	printf("file name=%s arg=%d path=%s socket=", probefunc, 6, fds[(int)arg1].fi_pathname);
+	tracesock((int)arg1);
+	printf("\n");
 }
 
 syscall:::return

@@ -10,6 +10,7 @@
 
 #include "engine/consume.h"
 #include "lang/functions.h"
+#include "view/socket.h"
 
 struct call {
 	struct ray_consumer *c;
@@ -124,6 +125,8 @@ static struct ray_error *do_tracebuf(struct call *k)
 	}
 	if (k->c->t->settings.on_fact)
 		ray_fact_add_value(k->c, &v);
+	else if (k->statement->function->id == RAY_FN_TRACESOCK)
+		ray_socket_print(v.bytes, v.size, &k->c->out);
 	else if (is_text && v.bytes)
 		ray_text_add_bytes(&k->c->out, v.bytes, strnlen(v.bytes, v.size));
 	else if (v.size)
@@ -307,6 +310,7 @@ static action_fn *action_of(enum ray_function_id id)
 		return do_tracemem;
 	case RAY_FN_TRACEBUF:
 	case RAY_FN_TRACESTR:
+	case RAY_FN_TRACESOCK:
 		return do_tracebuf;
 	case RAY_FN_CLEAR:
 		return do_clear;

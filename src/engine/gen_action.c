@@ -70,6 +70,14 @@ static void act_tracebuf(struct ray_gen *g, const struct ray_statement *s, const
 	ray_gen_call(g, s->function->id == RAY_FN_TRACEBUF ? "ray_trace_bytes" : "ray_trace_text");
 }
 
+static void act_tracesock(struct ray_gen *g, const struct ray_statement *s, const struct ray_step *step)
+{
+	ray_gen_expr(g, s->args[0], 0);
+	ray_gen_get_into(g, 0, R3);
+	ray_piece_load_u64(g->c, R2, g->plan->record_at + step->fields[0].offset);
+	ray_gen_call(g, "ray_trace_socket");
+}
+
 static void act_print(struct ray_gen *g, const struct ray_step *step)
 {
 	const struct ray_field *data = &step->fields[1];
@@ -135,6 +143,9 @@ void ray_gen_action(struct ray_gen *g, const struct ray_statement *s, const stru
 	case RAY_FN_TRACEBUF:
 	case RAY_FN_TRACESTR:
 		act_tracebuf(g, s, step);
+		break;
+	case RAY_FN_TRACESOCK:
+		act_tracesock(g, s, step);
 		break;
 	case RAY_FN_PRINT:
 		act_print(g, step);

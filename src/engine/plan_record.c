@@ -137,7 +137,7 @@ static void add_tracebuf(struct record *r, const struct ray_statement *s)
 
 	add(r, f);
 	f.kind = RAY_VALUE_BYTES;
-	f.size = bounded(s->args[1]->value);
+	f.size = s->function->id == RAY_FN_TRACESOCK ? sizeof(struct ray_socket_name) : bounded(s->args[1]->value);
 	add(r, f);
 }
 
@@ -223,7 +223,8 @@ static struct ray_error *plan_step(struct record *r, const struct ray_statement 
 	if (s->kind == RAY_STATEMENT_ACTION && s->function->id == RAY_FN_TRACEMEM) {
 		add_tracemem(r, s);
 	} else if (s->kind == RAY_STATEMENT_ACTION &&
-		   (s->function->id == RAY_FN_TRACEBUF || s->function->id == RAY_FN_TRACESTR)) {
+		   (s->function->id == RAY_FN_TRACEBUF || s->function->id == RAY_FN_TRACESTR ||
+		    s->function->id == RAY_FN_TRACESOCK)) {
 		add_tracebuf(r, s);
 	} else if (s->kind == RAY_STATEMENT_ACTION && s->function->id == RAY_FN_PRINT) {
 		add_print(r, s->args[0]);

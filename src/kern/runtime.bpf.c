@@ -27,6 +27,7 @@
 #include "kern/progeny.bpf.h"
 #include "kern/record.bpf.h"
 #include "kern/search.bpf.h"
+#include "kern/socket.bpf.h"
 #include "kern/speculation.bpf.h"
 #include "kern/string.bpf.h"
 #include "kern/task.bpf.h"

@@ -28,6 +28,7 @@ enum ray_function_kind {
 	/* Our own: memory of the process as far as it can be read, without a fault where it cannot. */ \
 	X(TRACEBUF, "tracebuf", ACTION, "void(uintptr_t, size_t, [size_t])", true, false)               \
 	X(TRACESTR, "tracestr", ACTION, "void(uintptr_t, size_t)", true, false)                         \
+	X(TRACESOCK, "tracesock", ACTION, "void(int)", true, false)                                     \
 	X(PEEK, "peek", SUBROUTINE, "uint64_t(uintptr_t)", false, false)                                \
 	X(STACK, "stack", ACTION, "stack([uint32_t])", true, false)                                     \
 	X(USTACK, "ustack", ACTION, "stack([uint32_t], [uint32_t])", true, false)                       \

@@ -8,7 +8,11 @@
 #include <netinet/in.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include "view/socket.h"
 
 enum { MAX_ERRNO = 4095, RESTART_FIRST = 512 };
 
@@ -79,6 +83,23 @@ static bool is_wide(const struct ray_call_seen *s, size_t i)
 	return false;
 }
 
+/* What the other registers hold is nobody's. */
+static size_t futex_args(const struct ray_call_seen *s)
+{
+	switch (s->args[1] & FUTEX_CMD_MASK) {
+	case FUTEX_WAKE:
+	case FUTEX_WAKE_BITSET:
+	case FUTEX_UNLOCK_PI:
+		return 3;
+	case FUTEX_WAIT:
+	case FUTEX_WAIT_BITSET:
+	case FUTEX_LOCK_PI:
+		return 4;
+	default:
+		return 6;
+	}
+}
+
 size_t ray_call_arg_count(const struct ray_call_seen *s)
 {
 	struct word w;
@@ -86,6 +107,14 @@ size_t ray_call_arg_count(const struct ray_call_seen *s)
 
 	if (!s->call)
 		return RAY_CALL_ARGS;
+	if (s->call->number == SYS_futex)
+		return futex_args(s);
+	if (s->call->number == SYS_prctl)
+		return s->args[0] == PR_SET_VMA ? 5 : 2;
+	if (s->call->number == SYS_fcntl && (s->args[1] == F_GETFD || s->args[1] == F_GETFL))
+		return 2;
+	if (s->call->number == SYS_execve && s->result == 0)
+		return 2; /* a new program has new registers */
 	while (n < RAY_CALL_ARGS && word_at(s, n, &w)) {
 		/* A mode is passed only when a file may be made. */
 		if (is_word(&w, "mode") && n && word_at(s, n - 1, &w) && is_word(&w, "flags:open") &&
@@ -135,9 +164,18 @@ static void print_mode(const struct ray_call_seen *s, size_t i, struct ray_text 
 
 static void print_file(const struct ray_call_seen *s, int64_t fd, size_t name, struct ray_text *out)
 {
+	const struct ray_call_memory *socket = &s->sockets[name];
+	ray_auto_text ends = { 0 };
+
 	ray_text_printf(out, "%" PRId64, fd);
 	if (fd < 0 || !s->files[name].is_known || !s->files[name].text.length)
 		return;
+	if (socket->is_known)
+		ray_socket_print(socket->text.bytes, socket->text.length, &ends);
+	if (ends.length) {
+		ray_text_printf(out, "<%s>", ray_text_get(&ends));
+		return;
+	}
 	if (strcmp(ray_text_get(&s->files[name].text), "<none>") == 0 ||
 	    strcmp(ray_text_get(&s->files[name].text), "<unknown>") == 0)
 		return;
@@ -257,6 +295,15 @@ static void print_sockopt(const struct ray_call_seen *s, size_t i, struct ray_te
 	}
 }
 
+/* Numbers of protocols mean something within a family. */
+static void print_protocol(const struct ray_call_seen *s, size_t i, struct ray_text *out)
+{
+	if (s->args[0] == AF_INET || s->args[0] == AF_INET6)
+		ray_call_print_names("protocol", 8, s->args[i], out);
+	else
+		print_int(s, i, out);
+}
+
 static void print_futex_op(const struct ray_call_seen *s, size_t i, struct ray_text *out)
 {
 	ray_call_print_names("futex", 5, s->args[i] & FUTEX_CMD_MASK, out);
@@ -285,6 +332,14 @@ static void print_fcntl_arg(const struct ray_call_seen *s, size_t i, struct ray_
 	}
 }
 
+static void print_prctl_arg(const struct ray_call_seen *s, size_t i, struct ray_text *out)
+{
+	if (s->args[0] == PR_SET_NAME)
+		print_string(s, i, out);
+	else
+		print_hex(s, i, out);
+}
+
 /* ---- all ---- */
 
 static const struct {
@@ -306,8 +361,10 @@ static const struct {
 	{ "sockaddr", print_sockaddr },
 	{ "sockaddr_out", print_sockaddr },
 	{ "argv", print_words },
+	{ "prctl_arg", print_prctl_arg },
 	{ "length", print_length },
 	{ "sockopt", print_sockopt },
+	{ "protocol", print_protocol },
 	{ "futex_op", print_futex_op },
 	{ "fcntl_arg", print_fcntl_arg },
 };

@@ -27,7 +27,7 @@ struct ray_call_seen {
 	struct ray_call_memory memory[RAY_CALL_ARGS];
 	struct ray_call_memory
 		extras[RAY_CALL_EXTRAS]; /* of vectors: first, second, head, peer; of words: one to four */
-	struct ray_call_memory files[RAY_CALL_ARGS + 1];
+	struct ray_call_memory files[RAY_CALL_ARGS + 1], sockets[RAY_CALL_ARGS + 1];
 	struct ray_call_memory stack;
 };
 

@@ -35,6 +35,7 @@ static void forget_all(struct thread *t)
 	forget(t->seen.memory, RAY_CALL_ARGS);
 	forget(t->seen.extras, RAY_CALL_EXTRAS);
 	forget(t->seen.files, RAY_CALL_ARGS + 1);
+	forget(t->seen.sockets, RAY_CALL_ARGS + 1);
 	forget(&t->seen.stack, 1);
 	t->name[0] = '\0';
 }
@@ -53,6 +54,7 @@ void ray_calls_free(struct ray_calls *c)
 		release(c->threads.at[i]->seen.memory, RAY_CALL_ARGS);
 		release(c->threads.at[i]->seen.extras, RAY_CALL_EXTRAS);
 		release(c->threads.at[i]->seen.files, RAY_CALL_ARGS + 1);
+		release(c->threads.at[i]->seen.sockets, RAY_CALL_ARGS + 1);
 		release(&c->threads.at[i]->seen.stack, 1);
 		free(c->threads.at[i]);
 	}
@@ -117,14 +119,16 @@ static void keep_part(struct thread *t, const struct ray_fact *f)
 {
 	size_t arg = (size_t)ray_fact_number(f, "arg");
 
-	if (ray_fact_is(f, "stack"))
+	if (ray_fact_is(f, "stack")) {
 		keep_text(&t->seen.stack, ray_fact_text(f, "frames"));
-	else if (ray_fact_is(f, "file") && arg <= RAY_CALL_ARGS)
+	} else if (ray_fact_is(f, "file") && arg <= RAY_CALL_ARGS) {
 		keep_text(&t->seen.files[arg], ray_fact_text(f, "path"));
-	else if (ray_fact_is(f, "string") && arg < RAY_CALL_ARGS)
+		keep(&t->seen.sockets[arg], f, "socket");
+	} else if (ray_fact_is(f, "string") && arg < RAY_CALL_ARGS) {
 		keep(&t->seen.memory[arg], f, "text");
-	else if (ray_fact_is(f, "memory") && arg < RAY_CALL_ARGS)
+	} else if (ray_fact_is(f, "memory") && arg < RAY_CALL_ARGS) {
 		keep(&t->seen.memory[arg], f, "bytes");
+	}
 	keep_extras(t, f);
 }
 
