@@ -232,6 +232,9 @@ static bool parse_flag(struct parser *p, struct ray_conversion *c, char ch)
 
 static struct ray_error *finish_conversion(struct parser *p, struct ray_conversion *c, char letter)
 {
+	/* "%@" ends formats of printa() that are older than the rule that a letter must follow. */
+	if (letter == '\0' && c->flags & RAY_FORMAT_AGGREGATION && !p->name_length)
+		letter = 'd';
 	if (letter == '\0')
 		return ray_error_new(RAY_FAILED, "format conversion #%u name expected before end of format string",
 				     p->number);

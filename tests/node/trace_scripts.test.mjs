@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { binary, isRoot, node, noderay, start, tmp } from './lib.mjs';
+import { binary, isRoot, node, noderay, start, tmp, until } from './lib.mjs';
 
 const needsRoot = { skip: !isRoot && 'tracing needs root' };
 
@@ -99,6 +99,99 @@ for (const n of [node(18), node(22), node(26)])
 			const { code, stdout, stderr } = await dtrace(directory, ['-n', 'profile-97/execname == "node" && arg1/{\n    @[jstack(150, 8000)] = count(); } tick-60s { exit(0); }', '-c', `${directory}/node ${busy}`]);
 			assert.equal(code, 0, stderr);
 			assert.match(stdout, /spin \(.*spin\.js:1:\d+\)/);
+		});
+	});
+
+/** Runs a script on every node of the machine while a server answers two requests, then interrupts it. */
+async function serve(t, n, script, { env = {} } = {}) {
+	const server = await start(n, { code: `
+		require('http').createServer((request, response) => setTimeout(() => response.end('x'), 20))
+			.listen(0, '127.0.0.1', function () { console.log(JSON.stringify({ port: this.address().port })); });
+	` });
+	t.after(() => server.stop());
+	const file = path.join(tmp(), 'script.d');
+	fs.writeFileSync(file, script);
+	const child = spawn(binary, ['trace', '-s', file, '-n', 'BEGIN { printf("ready\\n"); }'], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+	t.after(() => child.kill('SIGKILL'));
+	let stdout = '', stderr = '';
+	child.stderr.on('data', (data) => (stderr += data));
+	child.stdout.on('data', (data) => (stdout += data));
+	await until(() => /ready/.test(stdout) || child.exitCode !== null, 'the script is at work');
+	for (const url of ['/one', '/two?x=1']) await (await fetch(`http://127.0.0.1:${server.ready.port}${url}`, { headers: { connection: 'close' } })).text();
+	await new Promise((resolve) => setTimeout(resolve, 300));
+	child.kill('SIGINT');
+	const [code] = await once(child, 'close');
+	assert.equal(code, 0, stderr);
+	return { stdout, pid: server.pid };
+}
+
+for (const n of [node(18), node(22), node(26)])
+	test(`node ${n.name}: scripts for node's own probes of old`, needsRoot, async (t) => {
+		await t.test('each request and its response', async (t) => {
+			const { stdout } = await serve(t, n, `
+				#pragma D option quiet
+				BEGIN
+				{
+				    printf("%-22s %-20s %-8s %-16s %-16s %-16s\\n",
+				        "DIRECTION", "URL", "METHOD", "REMOTEADDRESS", "REMOTEPORT", "FD");
+				}
+				node*:::http-server-request
+				{
+				    printf("%-22s %-20s %-8s %-16s %-16d %-16d\\n",
+				        probename, args[0]->url, args[0]->method, args[1]->remoteAddress,
+				        args[1]->remotePort, args[1]->fd);
+				}
+				node*:::http-server-response
+				{
+				    printf("%-22s %-20s %-8s %-16s %-16d %-16d\\n",
+				        probename, " ", " ", args[0]->remoteAddress,
+				        args[0]->remotePort, args[0]->fd);
+				}`);
+			const [, port, fd] = stdout.match(/^http-server-request {4}\/one {17}GET {6}127\.0\.0\.1 {8}(\d+) +(\d+) +$/m) ?? assert.fail(stdout);
+			assert.match(stdout, new RegExp(`^http-server-response {33}127\\.0\\.0\\.1 {8}${port} +${fd} +$`, 'm'));
+			assert.match(stdout, /^http-server-request {4}\/two\?x=1 /m);
+		});
+
+		await t.test('latency by URL and address, with a colon too few', async (t) => {
+			const { stdout } = await serve(t, n, `
+				#pragma D option quiet
+				node*::http-server-request
+				{
+				    ts[args[1]->remoteAddress, args[1]->remotePort] = timestamp;
+				    url[ts[args[1]->remoteAddress, args[1]->remotePort]] = args[0]->url;
+				}
+				node*::http-server-response
+				/ts[args[0]->remoteAddress, args[0]->remotePort]/
+				{
+				    this->t = ts[args[0]->remoteAddress, args[0]->remotePort];
+				    @[url[this->t], args[0]->remoteAddress] = quantize((timestamp-this->t)/1000);
+				    ts[args[0]->remoteAddress, args[0]->remotePort] = 0;
+				}
+				END
+				{
+				    printf("%-20s: %-16s\\n", "URL", "REMOTEADDRESS");
+				    printa("%-20s: %-16s\\nMICROSECONDS\\n%@", @);
+				}`);
+			assert.match(stdout, /^URL {17}: REMOTEADDRESS {3}$/m);
+			assert.match(stdout, /^\/one {16}: 127\.0\.0\.1 {7}\nMICROSECONDS\n\n +value +-+ Distribution -+ count/m);
+			assert.match(stdout, /^ +(16384|32768|65536|131072|262144|524288) \|@+ +\d+ *$/m); // it took 20 ms at least
+		});
+
+		await t.test('plain arguments, copied in', async (t) => {
+			const { stdout, pid } = await serve(t, n, `
+				#pragma D option quiet
+				node*:::http-server-request { printf("%d %s %s %s %d\\n", pid, copyinstr(arg2), copyinstr(arg4), copyinstr(arg5), arg6 > 2); }`);
+			assert.match(stdout, new RegExp(`^${pid} 127\\.0\\.0\\.1 GET /one 1$`, 'm'));
+		});
+
+		await t.test('the list of probes, and their types', async (t) => {
+			const target = await start(n, { code: 'setInterval(() => {}, 1000); console.log("{}")' });
+			t.after(() => target.stop());
+			const list = await noderay(['trace', '-l', '-n', 'node*:::*']);
+			for (const name of ['gc-done', 'gc-start', 'http-client-request', 'http-client-response', 'http-server-request', 'http-server-response', 'net-server-connection', 'net-socket-read', 'net-socket-write', 'net-stream-end'])
+				assert.match(list.stdout, new RegExp(`^ *\\d+ +node${target.pid} +\\S+ +\\S+ ${name}$`, 'm'));
+			const types = await noderay(['trace', '-lv', '-n', `node${target.pid}:::http-server-request`]);
+			assert.match(types.stdout, /Argument Types\n\t\targs\[0\]: node_http_request_t \*\n\t\targs\[1\]: node_connection_t \*\n\t\targs\[2\]: string\n\t\targs\[3\]: int\n\t\targs\[4\]: string\n\t\targs\[5\]: string\n\t\targs\[6\]: int\n/);
 		});
 	});
 
