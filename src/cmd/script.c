@@ -195,7 +195,7 @@ static struct ray_error *work(struct ray_script *s, struct ray_trace_call *t, st
 	struct ray_error *err = NULL;
 	int rounds_left = 1;
 
-	while (!err && status == RAY_TRACE_GOES_ON && !ray_interrupted && rounds_left) {
+	while (!err && status == RAY_TRACE_GOES_ON && !ray_interrupted && !s->is_done && rounds_left) {
 		if (end_ns && ray_clock_ns() >= end_ns)
 			break;
 		ray_trace_procs_wait(t, ray_trace_fd(trace), wait_ms(end_ns));

@@ -19,6 +19,7 @@
 	X(dns) \
 	X(net) \
 	X(gc) \
+	X(loop) \
 	X(pool) \
 	X(syscalls) \
 	X(maps) \
