@@ -55,7 +55,7 @@ class Raw {
 		if (this.socket.remoteAddress) record.raddr = plain(this.socket.remoteAddress);
 		this.pending.push(record);
 		const fields = { Host: 'localhost', ...head };
-		if (body && !('Transfer-Encoding' in fields)) fields['Content-Length'] = body.length;
+		if (body && !Object.keys(fields).some((name) => /^transfer-encoding$/i.test(name))) fields['Content-Length'] = body.length;
 		const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
 		return `${method} ${url} HTTP/${version}\r\n${lines.join('')}\r\n${body}`;
 	}
@@ -110,6 +110,7 @@ class Raw {
 
 	/** All that was asked for has been answered, or never will be. */
 	async answered() {
+		if (this.socket.destroyed) this.close();
 		if (this.pending.length) await (this.waiting = later(), this.waiting.promise);
 	}
 
