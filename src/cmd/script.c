@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/duration.h"
+#include "cmd/signals.h"
 #include "cmd/trace.h"
 #include "probe/watch.h"
 
@@ -218,6 +219,7 @@ static struct ray_error *run_trace(struct ray_script *s, struct ray_trace_call *
 
 	if (err)
 		return err;
+	ray_signals_keep_output();
 	say_doing(s, t);
 	if (s->on_start)
 		s->on_start(s->arg, t->pids.at, t->pids.n);

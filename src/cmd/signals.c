@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <sys/statvfs.h>
 
+#include "base/auto.h"
 #include "base/interrupt.h"
 
 static void on_interrupt(int signal)
@@ -29,6 +30,19 @@ void ray_signals_install(void)
 		sigaction(SIGHUP, &interrupt, NULL);
 	/* A reader that goes away must not kill us while a target is stopped. */
 	sigaction(SIGPIPE, &ignore, NULL);
+}
+
+void ray_signals_keep_output(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction now;
+
+	for (size_t i = 0; i < RAY_COUNT(signals); i++) {
+		if (sigaction(signals[i], NULL, &now) || now.sa_handler != on_interrupt)
+			continue;
+		now.sa_flags |= SA_RESTART;
+		sigaction(signals[i], &now, NULL);
+	}
 }
 
 void ray_stdio_reserve(void)

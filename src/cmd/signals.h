@@ -7,6 +7,8 @@
 
 /* The first SIGINT, SIGTERM or SIGHUP sets ray_interrupted (base/interrupt.h), the second one ends the process. */
 void ray_signals_install(void);
+/* From now on only waiting is interrupted, no write to a slow reader: stdio would drop what it holds. For whoever waits by poll() or epoll. */
+void ray_signals_keep_output(void);
 /* Sees to it that no file opened later becomes standard input, output or error. */
 void ray_stdio_reserve(void);
 /* Flushes stdout: an error if something could not be written, but not when the reader went away. */

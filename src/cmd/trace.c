@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/version.h"
+#include "cmd/signals.h"
 
 static const struct ray_option options[] = {
 	{ 'n', "name", "PROBE", "probe by name [[[provider:]module:]function:]name, with /predicate/ { actions }" },
@@ -118,6 +119,7 @@ static struct ray_error *run_trace(struct ray_trace_call *t, struct ray_trace *t
 
 	if (err)
 		return err;
+	ray_signals_keep_output();
 	if (t->options.destructive)
 		ray_trace_notice(t, "allowing destructive actions");
 	err = ray_trace_procs_release(t, trace);

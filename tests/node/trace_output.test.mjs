@@ -1,9 +1,11 @@
 // trace: what D programs print, character for character. SPDX-License-Identifier: MIT
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { isRoot, noderay, tmp } from './lib.mjs';
+import { binary, isRoot, noderay, tmp, until } from './lib.mjs';
 
 const needsRoot = { skip: !isRoot && 'tracing needs root' };
 const trace = (args, env = {}) => noderay(['trace', ...args], { timeout: 120_000, env: { ...process.env, TZ: 'UTC', ...env } });
@@ -181,4 +183,21 @@ test('libraries of -L', needsRoot, async () => {
 	const { code, stderr } = await trace(['-L', dir, '-n', 'BEGIN { exit(0); }']);
 	assert.equal(code, 1);
 	assert.match(stderr, /depends on itself/);
+});
+
+test('an interrupt while the reader is slow loses nothing', needsRoot, async () => {
+	const text = 'BEGIN { i = 0; } tick-1000 { printf("%d %s\\n", i++, "' + 'x'.repeat(200) + '"); }';
+	const child = spawn(binary, ['trace', '-q', '-n', text], { stdio: ['ignore', 'pipe', 'pipe'] });
+	let stdout = '', stderr = '';
+	child.stderr.on('data', (data) => (stderr += data));
+	// Nobody reads: it is held up in a write, some time.
+	await until(() => /^1 0x1 /.test(fs.readFileSync(`/proc/${child.pid}/syscall`, 'utf8')), 'it does not wait for its reader');
+	child.kill('SIGINT');
+	await new Promise((resolve) => setTimeout(resolve, 200));
+	child.stdout.on('data', (data) => (stdout += data));
+	const [code, signal] = await once(child, 'close');
+	assert.deepEqual([code, signal, stderr], [0, null, '']);
+	const numbers = stdout.split('\n').filter((line) => line.includes('x')).map((line) => parseInt(line));
+	assert.ok(numbers.length > 500, `only ${numbers.length}`);
+	assert.deepEqual(numbers, numbers.map((_, i) => i));
 });
