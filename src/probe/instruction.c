@@ -44,24 +44,21 @@ static bool is_branch(const ZydisDecodedInstruction *insn)
 }
 
 /* A register that a script can see as an argument, or by which it finds one. */
-static bool is_argument(ZydisRegister reg)
+static bool is_argument(ZydisRegister reg, int arguments)
 {
-	switch (ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg)) {
-	case ZYDIS_REGISTER_RDI:
-	case ZYDIS_REGISTER_RSI:
-	case ZYDIS_REGISTER_RDX:
-	case ZYDIS_REGISTER_RCX:
-	case ZYDIS_REGISTER_R8:
-	case ZYDIS_REGISTER_R9:
-	case ZYDIS_REGISTER_RSP:
-		return true;
-	default:
-		return false;
-	}
+	static const ZydisRegister order[RAY_REGISTER_ARGUMENTS] = { ZYDIS_REGISTER_RDI, ZYDIS_REGISTER_RSI,
+								     ZYDIS_REGISTER_RDX, ZYDIS_REGISTER_RCX,
+								     ZYDIS_REGISTER_R8,	 ZYDIS_REGISTER_R9 };
+	ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
+
+	for (int i = 0; i < arguments && i < RAY_REGISTER_ARGUMENTS; i++)
+		if (whole == order[i])
+			return true;
+	return whole == ZYDIS_REGISTER_RSP;
 }
 
 /* Memory counts too: what an argument points to must still be what the caller put there. */
-static bool leaves_arguments(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
+static bool leaves_arguments(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands, int arguments)
 {
 	size_t i;
 
@@ -70,7 +67,7 @@ static bool leaves_arguments(const ZydisDecodedInstruction *insn, const ZydisDec
 			continue;
 		if (operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
 			return false;
-		if (operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER && is_argument(operands[i].reg.value))
+		if (operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER && is_argument(operands[i].reg.value, arguments))
 			return false;
 	}
 	return true;
@@ -92,7 +89,7 @@ static bool is_jumped_to(const uint8_t *code, size_t size, uint64_t last)
 	return at < size; /* it could not be read to its end */
 }
 
-uint64_t ray_instruction_entry(const uint8_t *code, size_t size)
+uint64_t ray_instruction_entry(const uint8_t *code, size_t size, int arguments)
 {
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction insn;
@@ -102,7 +99,7 @@ uint64_t ray_instruction_entry(const uint8_t *code, size_t size)
 	for (i = 0; i < LOOK_AHEAD && at < size && ray_decode(code + at, size - at, &insn, operands); i++) {
 		if (is_emulated(&insn))
 			return at && !is_jumped_to(code, size, at) ? at : 0;
-		if (is_branch(&insn) || !leaves_arguments(&insn, operands))
+		if (is_branch(&insn) || !leaves_arguments(&insn, operands, arguments))
 			break;
 		at += insn.length;
 	}

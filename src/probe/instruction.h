@@ -12,8 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Offset of the instruction to probe; 0: the first one. code is the whole function. */
-uint64_t ray_instruction_entry(const uint8_t *code, size_t size);
+enum { RAY_REGISTER_ARGUMENTS = 6 };
+
+/* Offset of the instruction to probe; 0: the first one. code is the whole function, and arguments how many registers it gets some in (6 if that is
+ * not known). The stack is there as it is at the first instruction, so that a probe on the return can hang there too. */
+uint64_t ray_instruction_entry(const uint8_t *code, size_t size, int arguments);
 /* Whether an instruction starts there: a breakpoint anywhere else would break the program. */
 bool ray_instruction_starts_at(const uint8_t *code, size_t size, uint64_t offset);
 /* Whether the kernel carries it out itself. */

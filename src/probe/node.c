@@ -121,7 +121,7 @@ static void site_fill(struct ray_watch_site *at, size_t row, const struct ray_no
 	at->row = row;
 	at->site.kind = hook->kind;
 	at->site.uprobe.file = place->module->path;
-	at->site.uprobe.offset = hook->kind == RAY_SITE_UPROBE ? place->offset : place->entry_offset;
+	at->site.uprobe.offset = place->offset;
 	at->site.uprobe.pid = pid;
 }
 

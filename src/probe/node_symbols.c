@@ -205,9 +205,9 @@ static bool place(struct ray_catalogue *c, const struct file *f, const struct ra
 					.size = body->size,
 					.is_clone = body->is_clone };
 	if (code && !ray_catalogue_settings(c)->exact_entry)
-		offset = ray_instruction_entry(code, ray_elf_read(f->elf, body->vaddr, code, size));
-	return ray_elf_vaddr_to_offset(f->elf, body->vaddr, &ret->entry_offset) &&
-	       ray_elf_vaddr_to_offset(f->elf, body->vaddr + offset, &ret->offset);
+		offset = ray_instruction_entry(code, ray_elf_read(f->elf, body->vaddr, code, size),
+					       RAY_REGISTER_ARGUMENTS);
+	return ray_elf_vaddr_to_offset(f->elf, body->vaddr + offset, &ret->offset);
 }
 
 static void take(struct ray_catalogue *c, const struct file *f, const struct ray_code_module *m,

@@ -19,8 +19,7 @@ struct ray_node_place {
 	const char *symbol;   /* as found, for -l */
 	uint64_t vaddr, size; /* in the file's own addresses */
 	uint64_t
-		offset; /* in the file: where an entry probe goes, the cheapest instruction that does (instruction.h) */
-	uint64_t entry_offset; /* in the file: of the function itself, where a return probe goes */
+		offset; /* in the file: where probes go, the cheapest instruction that does (instruction.h) */
 	bool is_clone;	       /* arguments may be missing or have moved: see node_names.h */
 	bool is_derived;       /* found by following code, not by a symbol */
 };

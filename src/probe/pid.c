@@ -155,9 +155,12 @@ static struct ray_error *add(struct search *s, const struct ray_provider *p, con
 			     ray_probe_list *matches)
 {
 	struct ray_probe_names names = { provider, s->module->name, f->name, name, 0 };
-	struct ray_function_place place = {
-		.module = s->module, .vaddr = f->vaddr, .size = f->size, .offset = offset, .where = where
-	};
+	struct ray_function_place place = { .module = s->module,
+					    .vaddr = f->vaddr,
+					    .size = f->size,
+					    .offset = offset,
+					    .where = where,
+					    .arguments = RAY_REGISTER_ARGUMENTS };
 	struct ray_probe *probe;
 	struct ray_error *err = ray_catalogue_add(s->c, p, &names, matches, &probe);
 

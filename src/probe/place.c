@@ -4,8 +4,6 @@
 #include <elf.h>
 #include <stdlib.h>
 
-#include "probe/instruction.h"
-
 enum { MAX_FUNCTION = 1 << 20 /* bytes of code looked at */, UNKNOWN_SIZE = 64 };
 
 bool ray_symbol_is_function(const struct ray_symbol *symbol)
@@ -55,8 +53,8 @@ static struct ray_error *add_site(struct ray_catalogue *c, struct ray_probe *pro
 	if (place->where == RAY_PLACE_OFFSET && !ray_instruction_starts_at(code, size, offset))
 		return ray_error_new(RAY_FAILED, "no instruction of %s starts at offset 0x%lx", probe->function,
 				     (unsigned long)offset);
-	if (place->where == RAY_PLACE_ENTRY && !ray_catalogue_settings(c)->exact_entry && place->size)
-		offset = ray_instruction_entry(code, size);
+	if (place->where != RAY_PLACE_OFFSET && !ray_catalogue_settings(c)->exact_entry && place->size)
+		offset = ray_instruction_entry(code, size, place->arguments);
 	if (!ray_elf_vaddr_to_offset(elf, place->vaddr + offset, &in_file))
 		return ray_error_new(RAY_FAILED, "%s: its code is not in the file", probe->function);
 	site = ray_probe_site_add(c, probe);

@@ -45,14 +45,30 @@ static bool handles(const struct ray_catalogue *c, const char *pattern)
 
 /* ---- finding ---- */
 
+/* How many arguments a function has in registers. */
+static int in_registers(const char *function)
+{
+	const struct ray_uv_function *f = ray_uv_public_find(function);
+	int count = f && *f->parameters ? 1 : 0;
+
+	/* A list that is open has whatever its caller gives. */
+	if (!f || strstr(f->parameters, "..."))
+		return RAY_REGISTER_ARGUMENTS;
+	for (const char *p = f->parameters; *p; p++)
+		count += *p == ',';
+	return count < RAY_REGISTER_ARGUMENTS ? count : RAY_REGISTER_ARGUMENTS;
+}
+
 static struct ray_error *add(const struct search *s, const struct ray_symbol *symbol, const char *name,
 			     enum ray_place_where where)
 {
 	char provider[32];
 	struct ray_probe_names names = { provider, s->module->name, symbol->name, name, 0 };
-	struct ray_function_place place = {
-		.module = s->module, .vaddr = symbol->value, .size = symbol->size, .where = where
-	};
+	struct ray_function_place place = { .module = s->module,
+					    .vaddr = symbol->value,
+					    .size = symbol->size,
+					    .where = where,
+					    .arguments = in_registers(symbol->name) };
 	struct ray_probe *probe;
 	struct ray_error *err;
 

@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		ray_flow_walk(data, size, starts[i], check, &b);
 	}
-	if (ray_instruction_entry(data, size) >= size && size)
+	if (ray_instruction_entry(data, size, 6) >= size && size)
 		abort();
 	return 0;
 }

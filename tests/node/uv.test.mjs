@@ -101,6 +101,19 @@ for (const node of nodes)
 		assert.equal(all.code, 0, all.stderr);
 		assert.match(all.stdout, /uv_fs_stat +entry +\d/);
 		assert.match(all.stdout, /uv_fs_stat +return +\d/);
+		// Wherever in a function the probes hang: each call has one entry and one return, and its value.
+		const pairs = await trace('-q', '-p', target.pid, '-n', `
+			uv$target::uv_hrtime:entry, uv$target::uv_timer_start:entry, uv$target::uv_fs_stat:entry, uv$target::uv_timer_stop:entry
+			{ self->in[probefunc] = 1; }
+			uv$target::uv_hrtime:return { @value["hrtime", args[1] / 1000000000 > 0 && args[1] <= timestamp + 1000000000] = count(); }
+			uv$target::uv_hrtime:return, uv$target::uv_timer_start:return, uv$target::uv_fs_stat:return, uv$target::uv_timer_stop:return
+			{ @pairs[probefunc, self->in[probefunc]] = count(); self->in[probefunc] = 0; }
+			tick-10ms /i++ > 30/ { exit(0); }`);
+		assert.equal(pairs.code, 0, pairs.stderr);
+		assert.match(pairs.stdout, /^ +uv_fs_stat +1 +\d/m);
+		assert.match(pairs.stdout, /^ +uv_timer_start +1 +\d/m);
+		assert.doesNotMatch(pairs.stdout, /^ +uv_\w+ +0 +[2-9]/m); // but for one that had begun before
+		assert.doesNotMatch(pairs.stdout, /hrtime +0 /);
 		await target.stop();
 	});
 

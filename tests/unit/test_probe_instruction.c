@@ -11,7 +11,7 @@ static void a_push_is_probed_where_it_is(void **state)
 	static const uint8_t code[] = { 0x55, 0x48, 0x89, 0xe5, 0xc3 };
 
 	(void)state;
-	assert_int_equal(ray_instruction_entry(code, sizeof(code)), 0);
+	assert_int_equal(ray_instruction_entry(code, sizeof(code), 6), 0);
 	assert_true(ray_instruction_is_cheap(code, sizeof(code)));
 }
 
@@ -20,7 +20,7 @@ static void endbr_is_passed_over(void **state)
 	static const uint8_t code[] = { 0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0x48, 0x89, 0xe5, 0xc3 };
 
 	(void)state;
-	assert_int_equal(ray_instruction_entry(code, sizeof(code)), 4);
+	assert_int_equal(ray_instruction_entry(code, sizeof(code), 6), 4);
 	assert_false(ray_instruction_is_cheap(code, sizeof(code)));
 }
 
@@ -30,7 +30,7 @@ static void a_compare_before_a_jump_is_passed_over(void **state)
 	static const uint8_t code[] = { 0x48, 0x83, 0x7f, 0x60, 0x00, 0x75, 0x01, 0xc3, 0xc3 };
 
 	(void)state;
-	assert_int_equal(ray_instruction_entry(code, sizeof(code)), 5);
+	assert_int_equal(ray_instruction_entry(code, sizeof(code), 6), 5);
 }
 
 static void a_written_argument_ends_the_search(void **state)
@@ -43,9 +43,23 @@ static void a_written_argument_ends_the_search(void **state)
 	static const uint8_t memory[] = { 0x48, 0xc7, 0x07, 1, 0, 0, 0, 0x55, 0xc3 };
 
 	(void)state;
-	assert_int_equal(ray_instruction_entry(code, sizeof(code)), 0);
-	assert_int_equal(ray_instruction_entry(stack, sizeof(stack)), 0);
-	assert_int_equal(ray_instruction_entry(memory, sizeof(memory)), 0);
+	assert_int_equal(ray_instruction_entry(code, sizeof(code), 6), 0);
+	assert_int_equal(ray_instruction_entry(stack, sizeof(stack), 6), 0);
+	assert_int_equal(ray_instruction_entry(memory, sizeof(memory), 6), 0);
+}
+
+static void registers_that_hold_no_argument_may_be_written(void **state)
+{
+	/* xor %edi,%edi; jmp elsewhere */
+	static const uint8_t code[] = { 0x31, 0xff, 0xe9, 0, 1, 0, 0 };
+	/* test %rdx,%rdx; sete %cl; jne +1 */
+	static const uint8_t third[] = { 0x48, 0x85, 0xd2, 0x0f, 0x94, 0xc1, 0x75, 0x01, 0xc3, 0xc3 };
+
+	(void)state;
+	assert_int_equal(ray_instruction_entry(code, sizeof(code), 0), 2);
+	assert_int_equal(ray_instruction_entry(code, sizeof(code), 1), 0);
+	assert_int_equal(ray_instruction_entry(third, sizeof(third), 3), 6);
+	assert_int_equal(ray_instruction_entry(third, sizeof(third), 4), 0);
 }
 
 static void a_loop_back_ends_the_search(void **state)
@@ -54,7 +68,7 @@ static void a_loop_back_ends_the_search(void **state)
 	static const uint8_t code[] = { 0x48, 0x8b, 0x07, 0x75, 0x02, 0xff, 0xc8, 0xeb, 0xfa, 0xc3 };
 
 	(void)state;
-	assert_int_equal(ray_instruction_entry(code, sizeof(code)), 0);
+	assert_int_equal(ray_instruction_entry(code, sizeof(code), 6), 0);
 }
 
 static void only_starts_of_instructions_are_starts(void **state)
@@ -77,6 +91,7 @@ int main(void)
 		cmocka_unit_test(endbr_is_passed_over),
 		cmocka_unit_test(a_compare_before_a_jump_is_passed_over),
 		cmocka_unit_test(a_written_argument_ends_the_search),
+		cmocka_unit_test(registers_that_hold_no_argument_may_be_written),
 		cmocka_unit_test(a_loop_back_ends_the_search),
 		cmocka_unit_test(only_starts_of_instructions_are_starts),
 	};
