@@ -26,7 +26,7 @@ function submit(kind, what, call) {
 			record.value = value;
 			resolve(note(record));
 		}));
-	record.submitted = kind === 'zlib' ? Infinity : now(); // streams do it later
+	record.submitted = now();
 	return done;
 }
 
@@ -46,7 +46,7 @@ function gzip() {
 	const asked = now();
 	const hook = async_hooks.createHook({
 		init: (id, type) => type === 'ZLIB' && ids.add(id),
-		before: (id) => ids.has(id) && note({ kind: 'zlib', what: 'gzip', pid: process.pid, tid: tid(), asked, max_ms: now() - asked }),
+		before: (id) => ids.has(id) && note({ kind: 'zlib', what: 'gzip', pid: process.pid, tid: tid(), submitted: Infinity /* later */, max_ms: now() - asked }),
 	}).enable();
 	return new Promise((resolve) => zlib.gzip(Buffer.alloc(1000), () => {
 		hook.disable();
