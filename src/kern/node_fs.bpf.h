@@ -3,7 +3,7 @@
  *
  * Asked for: when it is submitted, or when it begins, if it is synchronous. Done: when it has run, on the thread that ran it. An operation that
  * libuv carries out by others of its own (copyfile: open, sendfile) is one operation. Operations on a descriptor
- * have the path of the file behind it. */
+ * have the path of the file behind it. What libuv does not do is node_files.bpf.h's. */
 #ifndef RAY_KERN_NODE_FS_BPF_H
 #define RAY_KERN_NODE_FS_BPF_H
 
@@ -16,12 +16,23 @@ enum {
 	RAY_UV_FS_READ = 3,
 	RAY_UV_FS_WRITE = 4,
 	RAY_UV_FS_SENDFILE = 5,
+	RAY_UV_FS_STAT = 6,
+	RAY_UV_FS_LSTAT = 7,
 	RAY_UV_FS_FSTAT = 8,
 	RAY_UV_FS_FTRUNCATE = 9,
+	RAY_UV_FS_UTIME = 10,
 	RAY_UV_FS_FUTIME = 11,
+	RAY_UV_FS_CHMOD = 13,
 	RAY_UV_FS_FCHMOD = 14,
 	RAY_UV_FS_FSYNC = 15,
 	RAY_UV_FS_FDATASYNC = 16,
+	RAY_UV_FS_UNLINK = 17,
+	RAY_UV_FS_RMDIR = 18,
+	RAY_UV_FS_MKDIR = 19,
+	RAY_UV_FS_RENAME = 21,
+	RAY_UV_FS_LINK = 23,
+	RAY_UV_FS_SYMLINK = 24,
+	RAY_UV_FS_READLINK = 25,
 	RAY_UV_FS_FCHOWN = 27,
 	RAY_UV_FS_COPYFILE = 29,
 	RAY_UV_FS_OPENDIR = 31,
@@ -99,7 +110,7 @@ static __always_inline void ray_fs_find_path(struct ray_slot *s, struct ray_node
 		ray_fs_path_kept(fs->path, directory);
 	else if (ray_fs_has_fd(type))
 		ray_fs_fd_path(s, fs->path, fs->fd);
-	if (type == RAY_UV_FS_CLOSE && !fs->path[0])
+	if ((type == RAY_UV_FS_CLOSE || type == RAY_UV_FS_CLOSEDIR) && !fs->path[0])
 		ray_fs_path_kept(fs->path, ray_work_cursor(s)->work);
 }
 
@@ -138,9 +149,7 @@ static __always_inline void ray_fs_fill(struct ray_slot *s, const struct ray_wat
 	fs->total = c->now - (c->submitted ? c->submitted : c->started);
 	if (type == RAY_UV_FS_OPENDIR && fs->result >= 0)
 		ray_fs_path_keep(s, ray_user_pointer(request + node->at.fs_pointer), fs->path);
-	if (type == RAY_UV_FS_CLOSEDIR)
-		ray_work_forget(RAY_TABLE_PATH, ray_user_pointer(request + node->at.fs_pointer));
-	if (type == RAY_UV_FS_CLOSE)
+	if (type == RAY_UV_FS_CLOSE || type == RAY_UV_FS_CLOSEDIR)
 		ray_work_forget(RAY_TABLE_PATH, c->work);
 }
 
@@ -150,6 +159,23 @@ static __always_inline void ray_fs_fill(struct ray_slot *s, const struct ray_wat
 static __always_inline int ray_fs_is_inner(const struct ray_slot *s, const struct ray_node_thread *thread)
 {
 	return thread->fs && thread->fs_type == RAY_UV_FS_COPYFILE && s->user_sp < thread->fs_sp;
+}
+
+/* What is closed has no path afterwards. */
+static __always_inline void ray_fs_close_path(struct ray_slot *s, const struct ray_watched *node, __u32 type,
+					      __u64 request)
+{
+	struct ray_node_fs *fs = &ray_node_area(s)->fs;
+	__u64 directory = ray_user_pointer(request + node->at.fs_pointer);
+
+	fs->path[0] = 0;
+	if (type == RAY_UV_FS_CLOSE) {
+		ray_fs_fd_path(s, fs->path, ray_user_int(request + node->at.fs_file));
+	} else {
+		ray_fs_path_kept(fs->path, directory);
+		ray_work_forget(RAY_TABLE_PATH, directory);
+	}
+	ray_fs_path_keep(s, ray_work_cursor(s)->work, fs->path);
 }
 
 static __always_inline void ray_fs_enter(struct ray_slot *s, const struct ray_watched *node)
@@ -170,13 +196,8 @@ static __always_inline void ray_fs_enter(struct ray_slot *s, const struct ray_wa
 	thread->fs_start = c->now;
 	thread->fs_sp = s->user_sp;
 	thread->fs_type = type;
-	if (type == RAY_UV_FS_CLOSE) {
-		struct ray_node_fs *fs = &ray_node_area(s)->fs;
-
-		fs->path[0] = 0;
-		ray_fs_fd_path(s, fs->path, ray_user_int(request + node->at.fs_file));
-		ray_fs_path_keep(s, work, fs->path);
-	}
+	if (type == RAY_UV_FS_CLOSE || type == RAY_UV_FS_CLOSEDIR)
+		ray_fs_close_path(s, node, type, request);
 	if (!is_told)
 		ray_work_push(c, RAY_EVENT_FS_START);
 	if (!is_sync)

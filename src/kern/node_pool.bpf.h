@@ -4,7 +4,7 @@
 #define RAY_KERN_NODE_POOL_BPF_H
 
 #include "kern/node_dns.bpf.h"
-#include "kern/node_fs.bpf.h"
+#include "kern/node_files.bpf.h"
 
 /* The next event of this hit, filled in; 0: that was all. */
 RAY_RUNTIME __u64 ray_work_next(__u64 slot)
@@ -22,13 +22,17 @@ RAY_RUNTIME __u64 ray_work_next(__u64 slot)
 	if (!event)
 		return 0;
 	if (RAY_WATCHED(RAY_EVENT_BIT(FS_START) | RAY_EVENT_BIT(FS_DONE)) &&
-	    (event == RAY_EVENT_FS_START || event == RAY_EVENT_FS_DONE))
-		ray_fs_fill(s, node, event);
-	else if (RAY_WATCHED(RAY_EVENT_BIT(DNS_START) | RAY_EVENT_BIT(DNS_DONE)) &&
-		 (event == RAY_EVENT_DNS_START || event == RAY_EVENT_DNS_DONE))
+	    (event == RAY_EVENT_FS_START || event == RAY_EVENT_FS_DONE)) {
+		if (c->kind == RAY_WORK_CALL)
+			ray_file_fill(s, node, event);
+		else
+			ray_fs_fill(s, node, event);
+	} else if (RAY_WATCHED(RAY_EVENT_BIT(DNS_START) | RAY_EVENT_BIT(DNS_DONE)) &&
+		   (event == RAY_EVENT_DNS_START || event == RAY_EVENT_DNS_DONE)) {
 		ray_dns_fill(s, node, event);
-	else
+	} else {
 		ray_work_fill(s, node, event);
+	}
 	return event;
 }
 
@@ -272,6 +276,48 @@ RAY_RUNTIME __u64 ray_on_cancel_return(__u64 slot, __u64 step)
 		thread->cancel = 0;
 	}
 	return ray_work_next(slot);
+}
+
+/* ---- what is not libuv's ---- */
+
+RAY_RUNTIME __u64 ray_on_file_call(__u64 slot, __u64 step)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+
+	if (!s)
+		return 0;
+	if (!step)
+		ray_file_enter(s);
+	return ray_work_cursor(s)->events ? ray_work_next(slot) : 0;
+}
+
+RAY_RUNTIME __u64 ray_on_file_call_return(__u64 slot, __u64 step)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+
+	if (!s)
+		return 0;
+	if (!step)
+		ray_file_leave(s);
+	return ray_work_cursor(s)->events ? ray_work_next(slot) : 0;
+}
+
+RAY_RUNTIME __u64 ray_on_files(__u64 slot, __u64 step)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+
+	if (s && !step)
+		ray_files_enter(s);
+	return 0;
+}
+
+RAY_RUNTIME __u64 ray_on_files_return(__u64 slot, __u64 step)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+
+	if (s && !step)
+		ray_files_leave(s);
+	return 0;
 }
 
 /* ---- c-ares ---- */

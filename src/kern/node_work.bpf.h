@@ -20,6 +20,7 @@ enum ray_work_kind {
 	RAY_WORK_RANDOM,  /* uv_random() */
 	RAY_WORK_RESOLVE, /* c-ares: no work of the pool, but a question that takes its time */
 	RAY_WORK_REVERSE,
+	RAY_WORK_CALL, /* a system call on files, see node_files.bpf.h */
 };
 
 enum { RAY_ECANCELED = 125, RAY_UNKNOWN_RESULT = 1 << 30 /* none: read it where it is */ };

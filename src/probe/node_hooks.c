@@ -43,6 +43,15 @@
 /* Entry and return of a function. */
 #define ENTRY(name, at) .handler = name, .kind = RAY_SITE_UPROBE, .names = { at }
 #define RETURN(name, at) .handler = name, .kind = RAY_SITE_URETPROBE, .names = { at }
+/* A function of node that uses the C++ library for files, and a system call that this does then. */
+#define FILES(symbol, since, what)                                                          \
+	{ ENTRY("ray_on_files", symbol), .helps = FS, .from = since, .loss = what },        \
+		{ RETURN("ray_on_files_return", symbol), .helps = FS, .from = since, .loss = what }
+#define FILE_CALL(call)                                                                                             \
+	{ .handler = "ray_on_file_call", .kind = RAY_SITE_SYSCALL_ENTER, .number = SYS_##call, .helps = FS },       \
+	{                                                                                                           \
+		.handler = "ray_on_file_call_return", .kind = RAY_SITE_SYSCALL_EXIT, .number = SYS_##call, .helps = FS \
+	}
 /* What c-ares calls with the answer to one kind of question; its other arguments have changed. */
 #define ANSWER(traits) "_ZN4node10cares_wrap9QueryWrapINS0_" traits "EE8Callback"
 #define ANSWER_ROW(traits, what) { ENTRY("ray_on_ares_answer", ANSWER(traits) "EPv*"), .helps = BIT(DNS_DONE), .loss = what }
@@ -108,7 +117,7 @@ const struct ray_hook ray_hooks[] = {
 	{ .handler = "ray_on_turn", .kind = RAY_SITE_UPROBE, .helps = CARRY, .names = { "uv__run_timers" } },
 	{ .handler = "ray_on_turn", .kind = RAY_SITE_UPROBE, .helps = CARRY, .names = { "uv__run_check" } },
 	{ .handler = "ray_on_turn", .kind = RAY_SITE_UPROBE, .helps = CARRY, .names = { "uv__async_io" } },
-	{ .handler = "ray_on_thread_exit", .kind = RAY_SITE_RAW_TRACEPOINT, .tracepoint = "sched_process_exit", .needed_by = POLLS | GC },
+	{ .handler = "ray_on_thread_exit", .kind = RAY_SITE_RAW_TRACEPOINT, .tracepoint = "sched_process_exit", .needed_by = POLLS | GC, .helps = FS | DNS | WORK_RUN },
 	{ .handler = "ray_on_timers", .kind = RAY_SITE_UPROBE, .needed_by = PHASE, .helps = LOOP | CALLBACK, .loss = "the time of each phase",
 	  .names = { "uv__run_timers" } },
 	{ .handler = "ray_on_check", .kind = RAY_SITE_UPROBE, .needed_by = PHASE, .helps = LOOP | CALLBACK, .loss = "the time of each phase",
@@ -193,6 +202,17 @@ const struct ray_hook ray_hooks[] = {
 	{ RETURN("ray_on_work_return", "uv__random_work"), .helps = WORK_RUN, .loss = "uv_random()" },
 	{ ENTRY("ray_on_cancel", "uv_cancel"), .helps = BIT(FS_DONE) | BIT(DNS_DONE) | BIT(WORK_DONE), .loss = "works that were cancelled" },
 	{ RETURN("ray_on_cancel_return", "uv_cancel"), .helps = BIT(FS_DONE) | BIT(DNS_DONE) | BIT(WORK_DONE), .loss = "works that were cancelled" },
+
+	/* What is not libuv's */
+	FILES("_ZN4node2fsL6RmSyncE*", 24, "what fs.rmSync() and fs.cpSync() do"),
+	FILES("_ZN4node2fsL13CpSyncCopyDirE*", 22, NULL),
+	FILES("_ZN4node2fsL16CpSyncCheckPathsE*", 22, NULL),
+	FILES("_ZN4node2fsL18CpSyncOverrideFileE*", 22, NULL),
+	FILES("_ZN4node2fs8CpDirJob16DoThreadPoolWorkEv", 26, NULL),
+	FILE_CALL(stat), FILE_CALL(lstat), FILE_CALL(sendfile), FILE_CALL(ftruncate), FILE_CALL(rename), FILE_CALL(mkdir), FILE_CALL(rmdir),
+	FILE_CALL(link), FILE_CALL(unlink), FILE_CALL(symlink), FILE_CALL(readlink), FILE_CALL(chmod), FILE_CALL(fchmod), FILE_CALL(getdents64),
+	FILE_CALL(openat), FILE_CALL(newfstatat), FILE_CALL(unlinkat), FILE_CALL(fchmodat), FILE_CALL(utimensat), FILE_CALL(copy_file_range),
+	FILE_CALL(statx),
 
 	/* Questions of c-ares. A node whose callbacks are of the new kind asks by the new function, and only then. */
 	{ ENTRY("ray_on_ares_query", "ares_query"), .unless = { ANSWER("7ATraits") "EPv13ares_status_t*" }, .helps = DNS, .loss = "dns.resolve()" },
