@@ -10,7 +10,7 @@
 #include "kern/wire.h"
 #include "probe/watch.h"
 
-enum { RECORD_MAX = 1 << 20, SLOT_MAX = 1 << 24 };
+enum { RECORD_MAX = 1 << 20, SLOT_MAX = 1 << 24, DYNVARSIZE_USUAL = 1 << 20 };
 
 struct ray_plan_string {
 	const char *text;
@@ -196,6 +196,9 @@ static bool plan_in_task(struct ray_plan *plan, struct ray_variable_plan *v)
 {
 	const struct ray_variable *variable = v->variable;
 
+	/* Who asks for little room wants to see where it ends. */
+	if (plan->options->dynvarsize < DYNVARSIZE_USUAL)
+		return false;
 	if (variable->is_assoc || variable->scope != RAY_SCOPE_THREAD || !variable->type ||
 	    ray_type_is_by_reference(variable->type) || v->size != 8)
 		return false;
