@@ -83,7 +83,14 @@ struct blocks {
 	struct ray_script script;
 	struct ray_block_view *view;
 	struct ray_loop_core core;
+	uint64_t start_ns; /* since the epoch */
 };
+
+static void block_start(void *arg, const pid_t *pids, size_t count)
+{
+	(void)pids, (void)count;
+	((struct blocks *)arg)->start_ns = now_ns();
+}
 
 static void block_fact(void *arg, const struct ray_fact *fact)
 {
@@ -123,6 +130,7 @@ static struct ray_error *run_blocks(const struct ray_call *call)
 					.name = "loop_block",
 					.doing = "waiting for callbacks that block",
 					.on_fact = block_fact,
+					.on_start = block_start,
 					.arg = &b },
 			    .core = { .pattern = ray_call_value(call, "core-file"),
 				      .is_json = o.is_json,
@@ -139,7 +147,7 @@ static struct ray_error *run_blocks(const struct ray_call *call)
 	if (!err)
 		err = ray_script_run(&b.script, &is_shown);
 	if (!err && !is_shown)
-		ray_block_view_finish(b.view, now_ns(), b.script.duration_ns);
+		ray_block_view_finish(b.view, b.start_ns + b.script.duration_ns, b.script.duration_ns);
 	if (!err && b.core.err) {
 		err = b.core.err;
 		b.core.err = NULL;

@@ -13,7 +13,7 @@
 
 #include "cmd/core_file.h"
 
-enum { SURE_AFTER_NS = 300000000 /* so long after the pause its end would have been told */ };
+enum { SURE_AFTER_NS = 1000000000 /* so long after the pause its end would have been told */ };
 
 static uint64_t now_ns(void)
 {
@@ -37,6 +37,9 @@ static struct ray_error *take(struct ray_loop_core *c)
 	if (!path.length || path.failed)
 		return path.failed ? &ray_enomem : ray_error_new(RAY_USAGE, "loop: --core-file: a file name is needed");
 	options.path = path.bytes;
+	if (!access(path.bytes, F_OK))
+		return ray_error_remedy(ray_error_new(RAY_FAILED, "%s: file exists", path.bytes),
+					"--core-file FILE names another");
 	err = ray_target_open(&(struct ray_target_options){ .name = name }, &t);
 	if (err)
 		return err;

@@ -7,7 +7,7 @@
 #include "view/block.h"
 
 struct ray_loop_core {
-	const char *pattern; /* -O; NULL: core.PID */
+	const char *pattern; /* --core-file; NULL: core.PID */
 	bool is_json, is_wanted;
 	/* Of the core that was taken, if it was: */
 	bool is_taken;
