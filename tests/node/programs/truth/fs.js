@@ -146,7 +146,7 @@ async function walk(form) {
 	const record = describe('opendir', form, [directory]);
 	const dir = form === 'sync' ? fs.opendirSync(directory) : await fs.promises.opendir(directory);
 	finish(record, 'opendir', null, 0);
-	const closing = describe('closedir', form, [null]);
+	const closing = describe('closedir', form, [directory]);
 	if (form === 'sync') dir.closeSync();
 	else await dir.close();
 	finish(closing, 'closedir', null, 0);
