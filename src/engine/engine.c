@@ -11,6 +11,7 @@
 #include "engine/follow.h"
 #include "engine/progeny.h"
 #include "engine/watch.h"
+#include "probe/process.h"
 
 enum { SWITCH_NAP_MS = 50 };
 
@@ -62,6 +63,7 @@ struct ray_error *ray_trace_create(struct ray_program *program, struct ray_catal
 		err = generate_clauses(t);
 	if (!err)
 		err = ray_entries_create(t);
+	ray_code_process_let_all_go(catalogue);
 	if (!err)
 		err = ray_progeny_prepare(t);
 	if (err)

@@ -175,8 +175,7 @@ static void note_lost(struct ray_follow *f)
 	ray_code_processes *known = ray_catalogue_processes(f->t->catalogue);
 
 	for (size_t i = 0; i < known->n; i++)
-		if (!known->at[i]->is_stale)
-			note_pid(f, (uint32_t)known->at[i]->pid);
+		note_pid(f, (uint32_t)known->at[i]->pid);
 }
 
 /* The first words of a mapping's record are pid and tid, of a fork's and an exit's pid, parent's pid and tid. */
@@ -266,6 +265,7 @@ static struct ray_error *look_at(struct ray_follow *f, pid_t pid)
 		if (!is_twice)
 			err = ray_entries_add_late(f->t, added.at[i]);
 	}
+	ray_code_process_let_go(f->t->catalogue, pid);
 	ray_vec_free(&added);
 	return err;
 }

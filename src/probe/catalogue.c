@@ -22,6 +22,7 @@ struct ray_catalogue {
 	char *prelude;
 	const char *note;	      /* NULL if none */
 	ray_code_processes processes; /* looked at so far */
+	ray_code_files files;
 	ray_watches watches;
 	ray_pids candidates;
 	struct ray_node_cache *node_cache;
@@ -89,6 +90,9 @@ void ray_catalogue_free(struct ray_catalogue *c)
 	for (size_t i = 0; i < c->processes.n; i++)
 		ray_code_process_free(c->processes.at[i]);
 	ray_vec_free(&c->processes);
+	for (size_t i = 0; i < c->files.n; i++)
+		ray_code_file_free(c->files.at[i]);
+	ray_vec_free(&c->files);
 	ray_vec_free(&c->watches);
 	ray_vec_free(&c->candidates);
 	if (c->tracefs >= 0)
@@ -107,6 +111,11 @@ struct ray_arena *ray_catalogue_arena(struct ray_catalogue *c)
 ray_code_processes *ray_catalogue_processes(struct ray_catalogue *c)
 {
 	return &c->processes;
+}
+
+ray_code_files *ray_catalogue_files(struct ray_catalogue *c)
+{
+	return &c->files;
 }
 
 struct ray_node_cache **ray_catalogue_node_cache(struct ray_catalogue *c)

@@ -134,25 +134,33 @@ static bool has_site(const struct ray_watch *watch, const struct ray_watch_site 
 	return false;
 }
 
-static struct ray_error *sites_add(struct ray_catalogue *c, struct ray_watch *watch, size_t row,
-				   const struct ray_node_found *found)
+/* Makes room for all that was found. */
+static struct ray_error *sites_reserve(struct ray_catalogue *c, struct ray_watch *watch,
+				       const struct ray_node_found *found)
 {
-	struct ray_watch_site *sites =
-		ray_arena_alloc(ray_catalogue_arena(c), sizeof(*sites) * (watch->site_count + found->count));
+	struct ray_watch_site *sites;
+	size_t n = watch->site_count;
 
+	for (size_t i = 0; i < ray_hook_count; i++)
+		n += found[2 * i].count;
+	sites = ray_arena_alloc(ray_catalogue_arena(c), sizeof(*sites) * (n + 1));
 	if (!sites)
 		return &ray_enomem;
 	if (watch->site_count)
 		memcpy(sites, watch->sites, sizeof(*sites) * watch->site_count);
 	watch->sites = sites;
+	return NULL;
+}
+
+static void sites_add(struct ray_watch *watch, size_t row, const struct ray_node_found *found)
+{
 	for (size_t i = 0; i < found->count; i++) {
 		struct ray_watch_site at = { 0 };
 
 		site_fill(&at, row, &found->places[i], watch->pid);
 		if (!has_site(watch, &at))
-			sites[watch->site_count++] = at;
+			watch->sites[watch->site_count++] = at;
 	}
-	return NULL;
 }
 
 /* An event that lacks a hook it needs cannot be told here. */
@@ -163,6 +171,8 @@ static struct ray_error *watch_fill(struct ray_catalogue *c, const struct ray_no
 	struct ray_error *err = found ? find_all(c, watch->pid, found) : &ray_enomem;
 	uint64_t missing = 0, present = 0;
 
+	if (!err)
+		err = sites_reserve(c, watch, found);
 	for (size_t i = 0; i < ray_hook_count && !err; i++) {
 		const struct ray_hook *hook = &ray_hooks[i];
 
@@ -176,7 +186,7 @@ static struct ray_error *watch_fill(struct ray_catalogue *c, const struct ray_no
 		}
 		present |= hook->needed_by;
 		if (is_function(hook))
-			err = sites_add(c, watch, i, &found[2 * i]);
+			sites_add(watch, i, &found[2 * i]);
 	}
 	watch->events = present & ~missing;
 	free(found);

@@ -20,24 +20,16 @@ enum { BUCKETS = 256 };
 
 /* One file, whoever maps it. */
 struct file {
-	uint64_t inode;
-	dev_t dev;
-	struct ray_elf *elf; /* of a process that the catalogue keeps */
+	const struct ray_code_file *file;
+	struct ray_elf *elf;
 	struct known_name *buckets[BUCKETS];
 	struct ray_local_place *derived; /* NULL until a name is missing */
 	struct file *next;
 };
 
-struct about {
-	struct ray_node_about about;
-	bool is_node;
-	struct about *next;
-};
-
 /* All of it lies in the catalogue's arena. */
 struct ray_node_cache {
 	struct file *files;
-	struct about *abouts;
 };
 
 static struct ray_node_cache *cache_of(struct ray_catalogue *c)
@@ -70,14 +62,13 @@ static struct file *file_of(struct ray_catalogue *c, struct ray_node_cache *cach
 	struct file *f;
 
 	for (f = cache->files; f; f = f->next)
-		if (f->inode == m->inode && f->dev == m->dev)
+		if (f->file == m->file)
 			return f;
 	f = ray_arena_alloc(ray_catalogue_arena(c), sizeof(*f));
 	if (!f)
 		return NULL;
-	f->inode = m->inode;
-	f->dev = m->dev;
-	f->elf = ray_code_module_elf(m);
+	f->file = m->file;
+	f->elf = ray_code_module_elf(m) ? m->file->elf : NULL;
 	f->next = cache->files;
 	cache->files = f;
 	return f;
@@ -301,51 +292,48 @@ static const struct ray_code_module *module_with(const struct ray_code_process *
 	return NULL;
 }
 
-static struct ray_error *identify(const struct ray_code_process *p, struct about *a)
+static struct ray_error *identify(struct ray_code_process *p, struct ray_node_about *about)
 {
-	struct ray_node_about *about = &a->about;
-	struct ray_error *err = ray_node_identify(p->target, &about->node);
+	struct ray_error *err;
 
+	about->pid = p->pid;
 	about->process = p;
+	about->module = module_with(p, "node_module_register");
+	/* Most processes are none: a look at what they export is enough. */
+	if (!about->module)
+		return NULL;
+	err = ray_node_identify(p->target, &about->node);
 	if (err && ray_error_code(err) == RAY_NOT_NODE) {
 		ray_error_free(err);
 		return NULL;
 	}
 	if (err)
 		return err;
-	a->is_node = true;
 	if (sscanf(about->node.version, "%u.%u", &about->major, &about->minor) != 2)
 		about->major = about->minor = 0;
 	about->uv_module = module_with(p, "uv_run");
-	about->module = module_with(p, "node_module_register");
+	p->node = about;
 	return NULL;
 }
 
 struct ray_error *ray_node_about(struct ray_catalogue *c, pid_t pid, const struct ray_node_about **ret)
 {
-	struct ray_node_cache *cache = cache_of(c);
-	const struct ray_code_process *p;
+	const struct ray_code_process *found;
+	struct ray_node_about *about;
+	struct ray_code_process *p;
 	struct ray_error *err;
-	struct about *a;
 
-	if (!cache)
-		return &ray_enomem;
-	err = ray_code_process_get(c, pid, &p);
+	err = ray_code_process_get(c, pid, &found);
 	if (err)
 		return err;
-	for (a = cache->abouts; a && a->about.process != p;)
-		a = a->next;
-	if (!a) {
-		a = ray_arena_alloc(ray_catalogue_arena(c), sizeof(*a));
-		if (!a)
-			return &ray_enomem;
-		a->about.pid = pid;
-		err = identify(p, a);
+	p = (struct ray_code_process *)found; /* what is known of it is kept with it */
+	if (!p->is_node_known) {
+		about = ray_arena_alloc(p->arena, sizeof(*about));
+		err = about ? identify(p, about) : &ray_enomem;
 		if (err)
 			return err;
-		a->next = cache->abouts;
-		cache->abouts = a;
+		p->is_node_known = true;
 	}
-	*ret = a->is_node ? &a->about : NULL;
+	*ret = p->node;
 	return NULL;
 }

@@ -70,6 +70,9 @@ const struct ray_catalogue_options *ray_catalogue_settings(const struct ray_cata
 struct ray_code_process;
 typedef RAY_VEC(struct ray_code_process *) ray_code_processes;
 ray_code_processes *ray_catalogue_processes(struct ray_catalogue *c);
+struct ray_code_file;
+typedef RAY_VEC(struct ray_code_file *) ray_code_files;
+ray_code_files *ray_catalogue_files(struct ray_catalogue *c);
 /* What node_symbols.c has found out, NULL at first; lies in the arena. */
 struct ray_node_cache;
 struct ray_node_cache **ray_catalogue_node_cache(struct ray_catalogue *c);
