@@ -30,7 +30,7 @@ static __always_inline __u8 ray_http_body(const struct ray_node_stream *stream)
 static __always_inline void ray_http_enter_body(struct ray_node_stream *stream, __u8 body, __u8 after)
 {
 	stream->after = after;
-	stream->state = body ? body : RAY_HTTP_DONE;
+	stream->state = body ? body : stream->flags & RAY_HTTP_IS_RESPONSE ? RAY_HTTP_DONE : after;
 	if (body == RAY_HTTP_CHUNK)
 		stream->left = stream->length = stream->word = 0;
 }
@@ -159,13 +159,41 @@ static __always_inline void ray_http_enter_value(struct ray_http_loop *c, struct
 	}
 }
 
+static __always_inline void ray_http_skip_line(struct ray_http_loop *c)
+{
+	struct ray_node_window *w = ray_http_window(c->s);
+	__u64 n = ray_http_find(w, RAY_EACH_BYTE('\n'));
+	int is_end = n < 64 && n < w->end - w->at;
+
+	ray_http_take(c, w, is_end ? n + 1 : n);
+	if (is_end)
+		c->stream->state = c->stream->next;
+}
+
+/* Names that begin with another letter are none of ours. */
+static __always_inline int ray_http_is_other(const struct ray_node_stream *stream, __u8 first)
+{
+	__u8 low = first | 0x20;
+
+	if (first == '\r' || first == '\n' || low == 'c' || low == 't')
+		return 0;
+	return stream->flags & RAY_HTTP_IS_RESPONSE || (low != 'h' && low != 'u' && low != 'x');
+}
+
 static __noinline __u64 ray_http_name(struct ray_http_loop *c)
 {
 	struct ray_node_window *w = ray_http_window(c->s);
 	struct ray_node_stream *stream = c->stream;
-	__u64 n = ray_http_gather(c, w), used, seen;
+	__u64 at = w->at, n, used, seen;
 	__u8 field = 0;
 
+	if (at < RAY_NODE_WINDOW && !stream->carried && ray_http_is_other(stream, w->bytes[at])) {
+		stream->state = RAY_HTTP_SKIP;
+		stream->next = RAY_HTTP_NAME;
+		ray_http_skip_line(c);
+		return 0;
+	}
+	n = ray_http_gather(c, w);
 	if (stream->carry[0] == '\n' || (stream->carry[0] == '\r' && stream->carry[1] == '\n' && n > 1)) {
 		ray_http_use(c, w, stream->carry[0] == '\n' ? 1 : 2);
 		return ray_http_head_end(c);
@@ -186,21 +214,11 @@ static __noinline __u64 ray_http_name(struct ray_http_loop *c)
 		return 0;
 	}
 	/* Not ours. The line's end is not among the bytes of before, so the search goes on behind them. */
-	ray_http_use(c, w, stream->carried);
+	stream->carried = 0;
 	stream->state = RAY_HTTP_SKIP;
 	stream->next = RAY_HTTP_NAME;
+	ray_http_skip_line(c);
 	return 0;
-}
-
-static __always_inline void ray_http_skip_line(struct ray_http_loop *c)
-{
-	struct ray_node_window *w = ray_http_window(c->s);
-	__u64 n = ray_http_find(w, RAY_EACH_BYTE('\n'));
-	int is_end = n < 64 && n < w->end - w->at;
-
-	ray_http_take(c, w, is_end ? n + 1 : n);
-	if (is_end)
-		c->stream->state = c->stream->next;
 }
 
 /* ---- chunks ---- */
@@ -238,16 +256,10 @@ static __always_inline void ray_http_chunk_byte(struct ray_http_loop *c, __u8 by
 
 /* ---- one step ---- */
 
-static __always_inline void ray_http_byte(struct ray_http_loop *c, struct ray_node_window *w)
+static __always_inline void ray_http_byte(struct ray_http_loop *c, __u8 byte)
 {
 	struct ray_node_stream *stream = c->stream;
-	__u64 at = w->at;
-	__u8 byte;
 
-	if (at >= RAY_NODE_WINDOW)
-		return;
-	byte = w->bytes[at];
-	ray_http_take(c, w, 1);
 	if (stream->state == RAY_HTTP_LENGTH)
 		ray_http_length_byte(stream, byte);
 	else if (stream->state == RAY_HTTP_CHUNK)
@@ -258,34 +270,59 @@ static __always_inline void ray_http_byte(struct ray_http_loop *c, struct ray_no
 		ray_http_connection_byte(stream, byte);
 }
 
-static long ray_http_step(__u64 i, struct ray_http_loop *c)
+/* A few at once, as long as it is one value. */
+static __noinline void ray_http_bytes(struct ray_http_loop *c)
 {
 	struct ray_node_window *w = ray_http_window(c->s);
 	__u8 state = c->stream->state;
+
+	for (int i = 0; i < 8; i++) {
+		__u64 at = w->at;
+
+		if (at >= w->end || at >= RAY_NODE_WINDOW || c->stream->state != state)
+			break;
+		ray_http_take(c, w, 1);
+		ray_http_byte(c, w->bytes[at]);
+	}
+	RAY_NOTHING();
+}
+
+static __always_inline int ray_http_is(const struct ray_http_loop *c, const struct ray_node_window *w, __u8 state)
+{
+	return c->stream->state == state && w->at < w->end;
+}
+
+/* As far as it goes on in this order: a short message needs a few steps only. */
+static long ray_http_step(__u64 i, struct ray_http_loop *c)
+{
+	struct ray_node_window *w = ray_http_window(c->s);
+	struct ray_node_stream *stream = c->stream;
 	__u64 event = 0;
 
 	(void)i;
-	if (state == RAY_HTTP_DONE)
-		event = ray_http_done(c);
-	else if (w->at >= w->end)
-		return ray_http_refill(c);
-	else if (state == RAY_HTTP_NAME)
-		event = ray_http_name(c);
-	else if (state == RAY_HTTP_SKIP)
-		ray_http_skip_line(c);
-	else if (state >= RAY_HTTP_BODY)
-		w->at += ray_http_skip(c->stream, w->end - w->at);
-	else if (state == RAY_HTTP_START)
+	if (stream->state != RAY_HTTP_DONE && w->at >= w->end && ray_http_refill(c))
+		return 1;
+	if (ray_http_is(c, w, RAY_HTTP_START))
 		ray_http_start(c);
-	else if (state == RAY_HTTP_URL)
+	if (ray_http_is(c, w, RAY_HTTP_URL))
 		ray_http_url(c);
-	else if (state == RAY_HTTP_VERSION)
+	if (ray_http_is(c, w, RAY_HTTP_VERSION))
 		ray_http_version(c);
-	else if (state == RAY_HTTP_VALUE)
-		ray_http_value(c);
-	else
-		ray_http_byte(c, w);
+	if (ray_http_is(c, w, RAY_HTTP_SKIP))
+		ray_http_skip_line(c);
+	if (ray_http_is(c, w, RAY_HTTP_NAME))
+		event = ray_http_name(c);
 	w->event = event;
+	if (event)
+		return 1;
+	if (ray_http_is(c, w, RAY_HTTP_VALUE))
+		ray_http_value(c);
+	if (w->at < w->end && stream->state >= RAY_HTTP_LENGTH && stream->state <= RAY_HTTP_CHUNK)
+		ray_http_bytes(c);
+	if (w->at < w->end && stream->state >= RAY_HTTP_BODY)
+		w->at += ray_http_skip(stream, w->end - w->at);
+	if (stream->state == RAY_HTTP_DONE)
+		w->event = event = ray_http_done(c);
 	return event != 0;
 }
 
@@ -350,8 +387,12 @@ RAY_RUNTIME __u64 ray_http_go(__u64 slot, struct ray_node_conn *conn)
 	if (bpf_loop(RAY_HTTP_STEPS, ray_http_step, &c, 0) == RAY_HTTP_STEPS)
 		ray_http_unreadable(&c);
 	event = w->event;
-	if (event)
-		ray_http_tell(&c, event);
+	if (!event)
+		return 0;
+	ray_http_tell(&c, event);
+	if (w->at >= w->end && !c.s->cursor[RAY_AT_SIZE] && !c.s->cursor[RAY_AT_REST] &&
+	    c.stream->state != RAY_HTTP_DONE)
+		c.s->cursor[RAY_AT_PHASE] = 0; /* nothing can come of it any more */
 	return event;
 }
 

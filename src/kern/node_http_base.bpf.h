@@ -13,10 +13,10 @@ enum ray_http_state {
 	RAY_HTTP_VERSION,
 	RAY_HTTP_NAME,	     /* of a header; or the end of all */
 	RAY_HTTP_VALUE,	     /* of one that is kept: field */
+	RAY_HTTP_SKIP,	     /* up to the end of the line, then next */
 	RAY_HTTP_LENGTH,     /* of content-length */
 	RAY_HTTP_CODING,     /* of transfer-encoding */
 	RAY_HTTP_CONNECTION, /* of connection */
-	RAY_HTTP_SKIP,	     /* up to the end of the line, then next */
 	RAY_HTTP_CHUNK,	     /* the line with the size of one */
 	RAY_HTTP_DONE,	     /* a response is complete: to be told; then after */
 	/* Here bytes are only counted. */
@@ -62,7 +62,7 @@ enum {
 	RAY_AT_REST,	/* in the buffers after it */
 	RAY_AT_VECTOR,	/* struct iovec of the next buffer */
 	RAY_AT_VECTORS, /* how many */
-	RAY_AT_PHASE,	/* node_socket.bpf.h */
+	RAY_AT_PHASE,	/* whose turn it is: 0, nobody's; else as it likes that calls ray_http_go() */
 	RAY_AT_KEY,	/* id in node_conns */
 };
 enum { RAY_AT_OUT = 1, RAY_AT_TLS = 2 };

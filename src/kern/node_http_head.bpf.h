@@ -228,7 +228,8 @@ static __always_inline void ray_http_method(struct ray_http_loop *c, struct ray_
 	pending = ray_pending_get(c->conn, stream->number);
 	RAY_OPAQUE(length);
 	if (pending && length < RAY_NODE_METHOD) {
-		bpf_probe_read_kernel(pending->request.method, length, stream->carry);
+		for (int i = 0; i < RAY_NODE_METHOD / 8; i++)
+			*(__u64 *)&pending->request.method[8 * i] = RAY_CARRY_WORD(stream, i);
 		pending->request.method[length] = 0;
 	}
 	ray_http_use(c, w, length + 1);
@@ -293,6 +294,12 @@ static __always_inline void ray_http_append(struct ray_http_loop *c, struct ray_
 
 	if (have >= room - 1 || at >= RAY_NODE_WINDOW)
 		return;
+	if (have < room - 64) { /* by words: what is too much does no harm there */
+		for (__u64 i = 0; i < 8; i++)
+			if (8 * i < k)
+				*(__u64 *)(to + have + 8 * i) = *(__u64 *)&w->bytes[at + 8 * i];
+		return;
+	}
 	if (k > room - 1 - have)
 		k = room - 1 - have;
 	RAY_OPAQUE(k);

@@ -7,7 +7,6 @@
 #ifndef RAY_KERN_NODE_SOCKET_BPF_H
 #define RAY_KERN_NODE_SOCKET_BPF_H
 
-#include "kern/file.bpf.h"
 #include "kern/node_address.bpf.h"
 #include "kern/node_http.bpf.h"
 #include "kern/node_http2.bpf.h"
@@ -84,6 +83,22 @@ static __always_inline void ray_conn_forget(struct ray_node_conn *conn, __u64 fd
 	ray_conn_delete(fd, 0);
 }
 
+/* As ray_fd_file(), but by the pointers that the verifier knows: they cost a fifth, and this is asked for each read and write. */
+static __always_inline __u64 ray_socket_file(__u64 fd)
+{
+	char *at = (void *)bpf_get_current_task_btf();
+	__u64 files;
+
+	at = *(char **)(at + RAY_CONST(TASK_FILES));
+	if (!at)
+		return 0;
+	at = *(char **)(at + RAY_CONST(FILES_FDT));
+	if (!at || fd >= *(__u32 *)(at + RAY_CONST(FDT_MAX)))
+		return 0;
+	files = *(__u64 *)(at + RAY_CONST(FDT_FD));
+	return ray_kernel_pointer(files + fd * 8);
+}
+
 /* The struct sock of a stream socket; 0: it is something else. */
 static __always_inline __u64 ray_file_sock(__u64 file)
 {
@@ -101,7 +116,7 @@ static __always_inline __u64 ray_file_sock(__u64 file)
 static __noinline struct ray_node_conn *ray_conn_new(struct ray_slot *s, __u64 fd, __u64 flags)
 {
 	struct ray_node_conn *fresh = (void *)ray_node_area(s);
-	__u64 file = ray_fd_file(fd), sk = file ? ray_file_sock(file) : 0;
+	__u64 file = ray_socket_file(fd), sk = file ? ray_file_sock(file) : 0;
 
 	if (!sk)
 		return (void *)0;
@@ -122,7 +137,7 @@ static __noinline struct ray_node_conn *ray_conn_get(struct ray_slot *s, __u64 f
 	struct ray_node_conn *conn = ray_conn_find(fd, 0);
 
 	if (conn) {
-		if (conn->file == ray_fd_file(fd))
+		if (conn->file == ray_socket_file(fd))
 			return conn;
 		ray_conn_forget(conn, fd);
 	}
