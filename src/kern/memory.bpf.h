@@ -24,14 +24,19 @@ static __always_inline int ray_is_readable(const struct ray_slot *s, __u64 offse
 	return offset >= sizeof(struct ray_slot) && size <= end - offset;
 }
 
-/* Whether it is where arguments of the node provider point to: node's own probes of old gave addresses in the process, and
- * scripts copy them in. */
-static __always_inline int ray_is_event(__u64 address, __u64 size)
+/* Where arguments of the node provider point to, as the kernel sees it; 0: address is something else. node's own probes of old gave addresses
+ * in the process, and scripts copy them in. */
+static __always_inline __u64 ray_event_place(struct ray_slot *s, __u64 address, __u64 size)
 {
 	__u64 offset = ray_offset(address) - RAY_CONST(EVENT_AT);
 
-	return RAY_CONST(WATCHED) && ray_is_scratch(address) && offset < sizeof(struct ray_node_area) &&
-	       size <= sizeof(struct ray_node_area) - offset;
+	if (!RAY_CONST(WATCHED))
+		return 0;
+	if (ray_is_scratch(address) && offset < sizeof(struct ray_node_area) &&
+	    size <= sizeof(struct ray_node_area) - offset)
+		return (__u64)ray_at(s, ray_offset(address));
+	offset = address - s->lent;
+	return offset < sizeof(struct ray_node_conn) && size <= sizeof(struct ray_node_conn) - offset ? address : 0;
 }
 
 /* The one way in for data: dst has room for size bytes. Not 0 when it cannot be read: a fault is set. */
@@ -217,7 +222,7 @@ RAY_RUNTIME __u64 ray_alloca(__u64 slot, __u64 size)
 RAY_RUNTIME __u64 ray_copyin(__u64 slot, __u64 address, __u64 size)
 {
 	struct ray_slot *s = ray_slot_get(slot);
-	__u64 offset;
+	__u64 offset, place;
 
 	if (!s)
 		return 0;
@@ -226,8 +231,8 @@ RAY_RUNTIME __u64 ray_copyin(__u64 slot, __u64 address, __u64 size)
 		return 0;
 	if (size <= RAY_CONST(BLOCK) && !bpf_probe_read_user(ray_at(s, offset), size, (void *)address))
 		return RAY_SCRATCH | offset;
-	if (size <= RAY_CONST(BLOCK) && ray_is_event(address, size) &&
-	    !bpf_probe_read_kernel(ray_at(s, offset), size, ray_at(s, ray_offset(address))))
+	place = ray_event_place(s, address, size);
+	if (size <= RAY_CONST(BLOCK) && place && !bpf_probe_read_kernel(ray_at(s, offset), size, (void *)place))
 		return RAY_SCRATCH | offset;
 	ray_fault_set(s, RAY_FAULT_BADADDR, address);
 	return 0;

@@ -180,7 +180,7 @@ static __always_inline int ray_http_is_other(const struct ray_node_stream *strea
 	return stream->flags & RAY_HTTP_IS_RESPONSE || (low != 'h' && low != 'u' && low != 'x');
 }
 
-static __noinline __u64 ray_http_name(struct ray_http_loop *c)
+static __always_inline __u64 ray_http_name(struct ray_http_loop *c)
 {
 	struct ray_node_window *w = ray_http_window(c->s);
 	struct ray_node_stream *stream = c->stream;
@@ -271,7 +271,7 @@ static __always_inline void ray_http_byte(struct ray_http_loop *c, __u8 byte)
 }
 
 /* A few at once, as long as it is one value. */
-static __noinline void ray_http_bytes(struct ray_http_loop *c)
+static __always_inline void ray_http_bytes(struct ray_http_loop *c)
 {
 	struct ray_node_window *w = ray_http_window(c->s);
 	__u8 state = c->stream->state;
@@ -284,7 +284,6 @@ static __noinline void ray_http_bytes(struct ray_http_loop *c)
 		ray_http_take(c, w, 1);
 		ray_http_byte(c, w->bytes[at]);
 	}
-	RAY_NOTHING();
 }
 
 static __always_inline int ray_http_is(const struct ray_http_loop *c, const struct ray_node_window *w, __u8 state)

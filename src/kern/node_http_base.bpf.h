@@ -131,7 +131,7 @@ static __always_inline __u64 ray_word_place(__u64 marks)
 #define RAY_FIRST_BYTES(n) ((1ULL << (8 * (n))) - 1)
 
 /* How many bytes of the window lie before the next one like pattern's; at most 64, and no more than there are. */
-static __noinline __u64 ray_http_find(struct ray_node_window *w, __u64 pattern)
+static __always_inline __u64 ray_http_find(struct ray_node_window *w, __u64 pattern)
 {
 	__u64 at = w->at, rest = w->end - at, found = 64, marks;
 
@@ -217,7 +217,7 @@ static __always_inline long ray_http_next_buffer(struct ray_http_loop *c)
 }
 
 /* The window is used up: fill it, or step over what need not be in it. 1: no more bytes. */
-static __noinline long ray_http_refill(struct ray_http_loop *c)
+static __always_inline long ray_http_refill(struct ray_http_loop *c)
 {
 	struct ray_node_window *w = ray_http_window(c->s);
 	__u64 *cursor = c->s->cursor;

@@ -250,7 +250,7 @@ static __always_inline __u64 ray_http_space(const struct ray_node_stream *stream
 	return 24;
 }
 
-static __always_inline void ray_http_do_start(struct ray_http_loop *c)
+static __always_inline void ray_http_start(struct ray_http_loop *c)
 {
 	struct ray_node_window *w = ray_http_window(c->s);
 	struct ray_node_stream *stream = c->stream;
@@ -276,12 +276,6 @@ static __always_inline void ray_http_do_start(struct ray_http_loop *c)
 		ray_http_lost(c);
 	else
 		ray_http_wait(c, w, n);
-}
-
-static __noinline void ray_http_start(struct ray_http_loop *c)
-{
-	ray_http_do_start(c);
-	RAY_NOTHING();
 }
 
 /* ---- texts that are kept ---- */
@@ -329,7 +323,7 @@ static __always_inline __u64 ray_http_terminate(struct ray_http_loop *c, char *t
 	return length;
 }
 
-static __always_inline void ray_http_do_url(struct ray_http_loop *c)
+static __always_inline void ray_http_url(struct ray_http_loop *c)
 {
 	struct ray_node_window *w = ray_http_window(c->s);
 	struct ray_node_stream *stream = c->stream;
@@ -355,13 +349,7 @@ static __always_inline void ray_http_do_url(struct ray_http_loop *c)
 	pending->request.url[length] = 0;
 }
 
-static __noinline void ray_http_url(struct ray_http_loop *c)
-{
-	ray_http_do_url(c);
-	RAY_NOTHING();
-}
-
-static __always_inline void ray_http_do_version(struct ray_http_loop *c)
+static __always_inline void ray_http_version(struct ray_http_loop *c)
 {
 	struct ray_node_window *w = ray_http_window(c->s);
 	struct ray_node_stream *stream = c->stream;
@@ -385,12 +373,6 @@ static __always_inline void ray_http_do_version(struct ray_http_loop *c)
 	ray_http_set_both(c->conn, RAY_HTTP_OPAQUE);
 }
 
-static __noinline void ray_http_version(struct ray_http_loop *c)
-{
-	ray_http_do_version(c);
-	RAY_NOTHING();
-}
-
 /* ---- headers ---- */
 
 static __always_inline void ray_http_value_end(struct ray_http_loop *c, struct ray_node_pending *pending)
@@ -405,7 +387,7 @@ static __always_inline void ray_http_value_end(struct ray_http_loop *c, struct r
 		pending->forwarded = ray_http_terminate(c, request->forwarded_for, RAY_NODE_FORWARDED);
 }
 
-static __always_inline void ray_http_do_value(struct ray_http_loop *c)
+static __always_inline void ray_http_value(struct ray_http_loop *c)
 {
 	struct ray_node_window *w = ray_http_window(c->s);
 	struct ray_node_stream *stream = c->stream;
@@ -435,12 +417,6 @@ static __always_inline void ray_http_do_value(struct ray_http_loop *c)
 	stream->state = RAY_HTTP_NAME;
 	if (pending)
 		ray_http_value_end(c, pending);
-}
-
-static __noinline void ray_http_value(struct ray_http_loop *c)
-{
-	ray_http_do_value(c);
-	RAY_NOTHING();
 }
 
 /* Of a header that comes again, node takes the first; of x-forwarded-for, all. 0: the value is not wanted. */

@@ -14,26 +14,30 @@ static __always_inline __u64 ray_http_event(const struct ray_node_conn *conn, __
 	return RAY_CONST(WATCHED) >> (event & 63) & 1 ? event : 0;
 }
 
-/* The area's request and connection; the arguments of a request. */
+/* The arguments of a request. They lead to the connection itself, which outlives the event; so does a request that is kept there. */
 static __always_inline void ray_http_tell_request(struct ray_http_loop *c, struct ray_node_pending *pending)
 {
-	struct ray_node_area *area = ray_node_area(c->s);
-	__u64 size = pending->request.url_length;
+	struct ray_node_connection *connection = &c->conn->connection;
+	__u64 request = (__u64)&pending->request, size;
 	__u64 *args = c->s->args;
 
-	if (size > RAY_NODE_URL - 1)
-		size = RAY_NODE_URL - 1;
-	RAY_OPAQUE(size);
-	size += __builtin_offsetof(struct ray_node_request, url) + 1;
-	bpf_probe_read_kernel(&area->request, size, &pending->request);
-	bpf_probe_read_kernel(&area->connection, sizeof(area->connection), &c->conn->connection);
-	args[0] = RAY_AREA_ADDRESS(request);
-	args[1] = RAY_AREA_ADDRESS(connection);
-	args[2] = RAY_AREA_ADDRESS(connection.remote_address);
-	args[3] = c->conn->connection.remote_port;
-	args[4] = RAY_AREA_ADDRESS(request.method);
-	args[5] = RAY_AREA_ADDRESS(request.url);
-	args[6] = (__s64)c->conn->connection.fd;
+	if (pending != &c->conn->own) {
+		size = pending->request.url_length;
+		if (size > RAY_NODE_URL - 1)
+			size = RAY_NODE_URL - 1;
+		RAY_OPAQUE(size);
+		size += __builtin_offsetof(struct ray_node_request, url) + 1;
+		bpf_probe_read_kernel(&ray_node_area(c->s)->request, size, &pending->request);
+		request = RAY_AREA_ADDRESS(request);
+	}
+	c->s->lent = (__u64)c->conn;
+	args[0] = request;
+	args[1] = (__u64)connection;
+	args[2] = (__u64)connection->remote_address;
+	args[3] = connection->remote_port;
+	args[4] = request + __builtin_offsetof(struct ray_node_request, method);
+	args[5] = request + __builtin_offsetof(struct ray_node_request, url);
+	args[6] = (__s64)connection->fd;
 	args[7] = pending->request.id;
 }
 

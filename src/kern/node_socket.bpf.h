@@ -131,17 +131,27 @@ static __noinline struct ray_node_conn *ray_conn_new(struct ray_slot *s, __u64 f
 	return ray_conn_add(s, fresh, fd, 0);
 }
 
+static __noinline struct ray_node_conn *ray_conn_replace(struct ray_slot *s, struct ray_node_conn *conn, __u64 fd)
+{
+	if (conn)
+		ray_conn_forget(conn, fd);
+	return ray_conn_new(s, fd, 0);
+}
+
+/* Whether it is still the same file is asked once for each request: when bytes of it come or go. */
+static __always_inline int ray_conn_is_checked(const struct ray_node_conn *conn, __u64 is_out)
+{
+	return (conn->flags & (is_out ? RAY_CONN_IS_SERVER : RAY_CONN_IS_CLIENT)) != 0;
+}
+
 /* The connection behind a descriptor, which may be new to us; NULL: it is no stream socket. */
-static __noinline struct ray_node_conn *ray_conn_get(struct ray_slot *s, __u64 fd)
+static __always_inline struct ray_node_conn *ray_conn_get(struct ray_slot *s, __u64 fd, __u64 is_out)
 {
 	struct ray_node_conn *conn = ray_conn_find(fd, 0);
 
-	if (conn) {
-		if (conn->file == ray_socket_file(fd))
-			return conn;
-		ray_conn_forget(conn, fd);
-	}
-	return ray_conn_new(s, fd, 0);
+	if (conn && (ray_conn_is_checked(conn, is_out) || conn->file == ray_socket_file(fd)))
+		return conn;
+	return ray_conn_replace(s, conn, fd);
 }
 
 /* ---- what is told of a connection ---- */
@@ -259,7 +269,7 @@ static __always_inline __u64 ray_socket_bytes(struct ray_slot *s, __u64 is_out)
 {
 	__s64 size = s->hook_args[RAY_HOOK_RESULT];
 	__u64 fd = (__u32)s->hook_args[0], address, vectors, event;
-	struct ray_node_conn *conn = ray_conn_get(s, fd);
+	struct ray_node_conn *conn = ray_conn_get(s, fd, is_out);
 
 	if (!conn)
 		return 0;
@@ -368,7 +378,7 @@ static __always_inline __u64 ray_socket_shutdown(struct ray_slot *s)
 
 	if (s->hook_args[RAY_HOOK_RESULT] || s->hook_args[1] == RAY_SHUT_RD)
 		return 0;
-	conn = ray_conn_get(s, fd);
+	conn = ray_conn_get(s, fd, 1);
 	if (!conn)
 		return 0;
 	event = ray_socket_tell(s, conn, RAY_EVENT_NET_STREAM_END);

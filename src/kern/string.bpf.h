@@ -140,6 +140,7 @@ RAY_RUNTIME __s64 ray_strcmp(__u64 slot, __u64 a, __u64 b)
 RAY_RUNTIME __u64 ray_copyinstr(__u64 slot, __u64 dst, __u64 address, __u64 max)
 {
 	struct ray_slot *s = ray_slot_get(slot);
+	__u64 place;
 
 	if (!s)
 		return 0;
@@ -147,8 +148,8 @@ RAY_RUNTIME __u64 ray_copyinstr(__u64 slot, __u64 dst, __u64 address, __u64 max)
 		max = RAY_CONST(STRSIZE);
 	if (bpf_probe_read_user_str(ray_at(s, dst), max + 1, (void *)address) >= 0)
 		return RAY_SCRATCH | dst;
-	if (ray_is_event(address, 1) &&
-	    bpf_probe_read_kernel_str(ray_at(s, dst), max + 1, ray_at(s, ray_offset(address))) >= 0)
+	place = ray_event_place(s, address, 1);
+	if (place && bpf_probe_read_kernel_str(ray_at(s, dst), max + 1, (void *)place) >= 0)
 		return RAY_SCRATCH | dst;
 	ray_fault_set(s, RAY_FAULT_BADADDR, address);
 	return 0;

@@ -327,9 +327,21 @@ static struct ray_node_area *area(void)
 	return (struct ray_node_area *)(run.slots + run.plan.event_at);
 }
 
-static const char *argument_text(int i)
+static struct ray_node_conn *connection(void)
 {
-	return kern_memory(&run, kern_slot(&run)->args[i]);
+	struct ray_node_conn_key key = { .tgid = (uint32_t)getpid(), .id = (uint32_t)sockets[0] };
+	static struct ray_node_conn conn;
+
+	assert_int_equal(bpf_map_lookup_elem(run.trace.maps[RAY_LINK_NODE_CONNS], &key, &conn), 0);
+	return &conn;
+}
+
+/* What is kept in the connection is told by its address in the kernel. */
+static const struct ray_node_request *told_request(int argument)
+{
+	uint64_t address = kern_slot(&run)->args[argument];
+
+	return (int64_t)address < 0 ? &connection()->own.request : (void *)kern_memory(&run, address);
 }
 
 static void set_call(uint64_t number, uint64_t a, uint64_t b, uint64_t c, int64_t result)
@@ -375,9 +387,10 @@ static void check_text(const char *what, const char *got, const char *expected, 
 		fail_msg("%s is \"%s\", expected \"%s\"", what, got, cut);
 }
 
-static void check_request(struct request *r)
+static void check_request(struct request *r, int argument)
 {
-	const struct ray_node_request *got = &area()->request;
+	const struct ray_node_request *got = told_request(argument);
+	const __u64 *args = kern_slot(&run)->args;
 
 	check_text("method", got->method, r->method, RAY_NODE_METHOD);
 	check_text("url", got->url, r->url, RAY_NODE_URL);
@@ -386,7 +399,8 @@ static void check_request(struct request *r)
 	check_text("forwarded for", got->forwarded_for, r->forwarded, RAY_NODE_FORWARDED);
 	assert_int_equal(got->url_length, strlen(r->url));
 	assert_int_equal(got->version, r->version);
-	assert_int_equal(area()->connection.fd, sockets[0]);
+	assert_int_equal(connection()->connection.fd, sockets[0]);
+	assert_true((int64_t)args[argument ? 0 : 1] < 0);
 	assert_int_not_equal(got->id, 0);
 	if (r->id)
 		assert_int_equal(got->id, r->id);
@@ -397,12 +411,15 @@ static void check_event(const struct mark *m)
 {
 	struct request *r = &list[m->request];
 	const struct ray_node_response *got = &area()->response;
+	const __u64 *args = kern_slot(&run)->args;
 
-	check_request(r);
+	check_request(r, m->event == RAY_EVENT_HTTP_SERVER_REQUEST ? 0 : 6);
 	if (m->event == RAY_EVENT_HTTP_SERVER_REQUEST) {
-		check_text("arg4", argument_text(4), r->method, RAY_NODE_METHOD);
-		check_text("arg5", argument_text(5), r->url, RAY_NODE_URL);
-		assert_int_equal(kern_slot(&run)->args[7], r->id);
+		assert_int_equal(args[4] - args[0], offsetof(struct ray_node_request, method));
+		assert_int_equal(args[5] - args[0], offsetof(struct ray_node_request, url));
+		assert_int_equal(args[2] - args[1], offsetof(struct ray_node_connection, remote_address));
+		assert_int_equal(args[6], sockets[0]);
+		assert_int_equal(args[7], r->id);
 		return;
 	}
 	assert_int_equal(got->id, r->id);
@@ -414,8 +431,8 @@ static void check_event(const struct mark *m)
 		assert_int_equal(got->bytes, m->bytes);
 		assert_int_equal(got->body_bytes, m->body);
 	}
-	assert_int_equal(kern_slot(&run)->args[4], got->status);
-	assert_int_equal(kern_slot(&run)->args[5], r->id);
+	assert_int_equal(args[4], got->status);
+	assert_int_equal(args[5], r->id);
 }
 
 /* ---- calls ---- */
