@@ -16,4 +16,6 @@ function visit(customer, step) {
 		.on('error', () => process.exit(0)); // the shop has closed
 }
 
+// The owner wants to see the report now and then.
+setInterval(() => http.get({ host: '127.0.0.1', port, path: '/report' }, (response) => response.resume()).on('error', () => process.exit(0)), 1500);
 for (let customer = 0; customer < customers; customer++) visit(customer, customer);

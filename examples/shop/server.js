@@ -7,6 +7,12 @@ const path = require('path');
 const { Worker } = require('worker_threads');
 const { Catalogue } = require('./catalogue.js');
 
+function ledger({ price }) {
+	let balance = 0;
+	for (let entry = 0; entry < 20000; entry++) balance = (balance * 31 + price * entry) % 1000003;
+	return balance;
+}
+
 class Shop {
 	constructor() {
 		this.catalogue = new Catalogue(1000);
@@ -53,6 +59,12 @@ class Shop {
 		this.receipts.postMessage({ id, order: { id, items, total } });
 	}
 
+	// What every shop has somewhere: a page that nobody thought would ever take so long.
+	report(response) {
+		const totals = this.catalogue.products.map((product) => ledger(product));
+		this.send(response, 200, { sum: totals.reduce((sum, total) => sum + total, 0) });
+	}
+
 	finishOrder(id, receipt) {
 		this.send(this.waiting.get(id), 200, receipt);
 		this.waiting.delete(id);
@@ -64,6 +76,7 @@ Shop.prototype.routes = {
 	'/about': Shop.prototype.about,
 	'/cart': Shop.prototype.addToCart,
 	'/checkout': Shop.prototype.checkOut,
+	'/report': Shop.prototype.report,
 };
 
 const shop = new Shop();
