@@ -3,7 +3,9 @@
  *
  * In this order, so that what does not concern us costs least: which point, is tracing on, is it our process, a free slot, arguments,
  * the clauses that the point asks for. Between clauses it looks whether exit() was called. */
+#include <errno.h>
 #include <stddef.h>
+#include <sys/syscall.h>
 
 #include "engine/progeny.h"
 #include "engine/watch.h"
@@ -60,11 +62,13 @@ static void emit_syscall_number(const struct ray_entry *e, struct ray_piece *p, 
 	bool wants_args = ray_entry_wants_call_args(e);
 	int to = wants_args ? RAY_STACK_CALL_ARGS : RAY_STACK_REGS;
 	int from = wants_args ? RAY_REGS_R10 : RAY_REGS_ORIG_AX;
+	uint32_t known;
 
 	if (e->kind == RAY_SITE_SYSCALL_ENTER) {
 		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_CTX_REG, 8));
 		return;
 	}
+	known = ray_piece_label(p);
 	ray_piece_emit(p, RAY_MOV_REG(BPF_REG_1, BPF_REG_10));
 	ray_piece_emit(p, RAY_ALU_IMM(BPF_ADD, BPF_REG_1, to));
 	ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_2, RAY_REGS_CS + 8 - from));
@@ -75,6 +79,12 @@ static void emit_syscall_number(const struct ray_entry *e, struct ray_piece *p, 
 	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_2, BPF_REG_10, RAY_STACK_REGS + 16));
 	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JEQ, BPF_REG_2, RAY_CS_USER32), out);
 	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, BPF_REG_10, RAY_STACK_REGS));
+	/* What returns from a signal handler has all registers as they were before it: the kernel takes the number away. */
+	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JNE, BPF_REG_1, -1), known);
+	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_2, RAY_CTX_REG, 8));
+	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JEQ, BPF_REG_2, -ENOSYS), out);
+	ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_1, SYS_rt_sigreturn));
+	ray_piece_place(p, known);
 }
 
 /* Leaves the point in its register, unless it is the only one. */
