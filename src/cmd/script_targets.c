@@ -30,7 +30,7 @@ static struct ray_error *add_pid(const struct ray_script *s, struct ray_trace_ca
 
 	errno = 0;
 	pid = isdigit((unsigned char)*text) ? strtol(text, end, 10) : 0;
-	if (errno || pid <= 0 || pid > INT32_MAX)
+	if (errno || pid <= 0 || pid > INT32_MAX || (**end && **end != ','))
 		return no_pid(s, text);
 	for (size_t i = 0; i < t->pids.n; i++)
 		if (t->pids.at[i] == pid)
@@ -54,12 +54,8 @@ static struct ray_error *add_list(const struct ray_script *s, struct ray_trace_c
 
 	for (;;) {
 		err = add_pid(s, t, text, &end);
-		if (err)
+		if (err || !*end)
 			return err;
-		if (*end && *end != ',')
-			return no_pid(s, list);
-		if (!*end)
-			return NULL;
 		text = end + 1;
 	}
 }
