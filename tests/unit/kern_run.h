@@ -49,11 +49,13 @@ static inline uint64_t kern_string(struct kern_run *k, int i, const char *text)
 	return RAY_SCRATCH | kern_temp(i);
 }
 
-static inline void kern_make_code(struct ray_piece *p, const char *function)
+/* Several functions: which one is said by spills[6]. */
+static inline void kern_make_code(struct ray_piece *p, const char *const *functions, size_t count)
 {
 	const int16_t spills = offsetof(struct ray_slot, spills);
+	uint32_t done = ray_piece_label(p);
 
-	p->name = function;
+	p->name = functions[0];
 	ray_piece_emit(p, RAY_STORE_IMM(BPF_W, BPF_REG_10, -4, 0));
 	ray_piece_emit(p, RAY_MOV_REG(BPF_REG_2, BPF_REG_10));
 	ray_piece_emit(p, RAY_ALU_IMM(BPF_ADD, BPF_REG_2, -4));
@@ -65,7 +67,18 @@ static inline void kern_make_code(struct ray_piece *p, const char *function)
 	/* Those that only calculate know no slot: all of their arguments are given. */
 	for (int i = 0; i < 5; i++)
 		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1 + i, BPF_REG_6, (int16_t)(spills + 8 + 8 * i)));
-	ray_piece_call_runtime(p, function);
+	for (size_t i = 0; i < count; i++) {
+		uint32_t next = ray_piece_label(p);
+
+		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_0, BPF_REG_6, (int16_t)(spills + 48)));
+		if (count > 1)
+			ray_piece_jump(p, RAY_JUMP_IMM(BPF_JNE, BPF_REG_0, (int32_t)i), next);
+		ray_piece_call_runtime(p, functions[i]);
+		ray_piece_jump(p, RAY_JUMP_ALWAYS, done);
+		ray_piece_place(p, next);
+	}
+	ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_0, 0));
+	ray_piece_place(p, done);
 	ray_piece_emit(p, RAY_STORE(BPF_DW, BPF_REG_6, BPF_REG_0, spills));
 	ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_0, 0));
 	ray_piece_emit(p, RAY_EXIT_INSN);
@@ -108,14 +121,14 @@ static inline bool kern_failed(struct kern_run *k, struct ray_error *err)
 	return true;
 }
 
-/* Empty slots, and the program for this function. false: k->skip says why, or it is a failure. */
-static inline bool kern_load(struct kern_run *k, const char *function)
+/* Empty slots, and the program for these functions. false: k->skip says why, or it is a failure. */
+static inline bool kern_load_all(struct kern_run *k, const char *const *functions, size_t count)
 {
 	struct ray_slot_shape shape;
 	void *slots;
 
 	kern_unload(k);
-	kern_make_code(&k->entry.code, function);
+	kern_make_code(&k->entry.code, functions, count);
 	if (kern_failed(k, ray_maps_create(&k->trace)) || kern_failed(k, ray_entry_load(&k->trace, &k->entry)))
 		return false;
 	ray_slot_shape(&k->plan, &shape);
@@ -125,8 +138,13 @@ static inline bool kern_load(struct kern_run *k, const char *function)
 	if (slots == MAP_FAILED)
 		return false;
 	k->slots = slots;
-	k->loaded = function;
+	k->loaded = functions[0];
 	return true;
+}
+
+static inline bool kern_load(struct kern_run *k, const char *function)
+{
+	return kern_load_all(k, &function, 1);
 }
 
 static inline void kern_init(struct kern_run *k)
