@@ -15,11 +15,20 @@ static struct ray_error *no_pid(const struct ray_script *s, const char *text)
 		"'noderay ps' lists the nodes that run");
 }
 
+/* Another user's process shows nobody what it runs: that is no reason to call it no node. */
 static struct ray_error *check_node(int pid)
 {
 	struct ray_node node;
+	struct ray_error *err = ray_node_identify_files(pid, &node);
+	char path[32], target[8];
 
-	return ray_node_identify_files(pid, &node);
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	if (!err || readlink(path, target, sizeof(target)) >= 0 || errno != EACCES)
+		return err;
+	ray_error_free(err);
+	return ray_error_remedy(ray_error_new(RAY_DENIED, "process %d is another user's", pid),
+				"run as root, or give noderay the capabilities it needs:\n"
+				"  sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace=ep $(command -v noderay)");
 }
 
 static struct ray_error *add_pid(const struct ray_script *s, struct ray_trace_call *t, const char *text, char **end)

@@ -59,3 +59,13 @@ test('the page itself', { skip: !isRoot && 'tracing needs root' }, async (t) => 
 	assert.match(stdout, /Nothing stands out|Worth a look/);
 	assert.ok(stdout.split('\n').every((line) => line.length <= 80), stdout);
 });
+
+test('another user\'s process is not ours to look at', { skip: !isRoot && 'needs root to become somebody else' }, async (t) => {
+	const target = await start(nodes[0], { code: 'setInterval(() => {}, 50); console.log("{}")' });
+	t.after(() => target.stop());
+	for (const verb of ['summary', 'http', 'gc', 'loop', 'fs', 'dns', 'net', 'pool', 'syscalls']) {
+		const { code, stderr } = await noderay([verb, '-d', '1', String(target.pid)], { user: 'nobody', timeout: 60_000 });
+		assert.equal(code, 3, `${verb}: ${stderr}`);
+		assert.match(stderr, /setcap cap_bpf,cap_perfmon,cap_sys_ptrace/);
+	}
+});
