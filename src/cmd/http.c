@@ -25,7 +25,7 @@ static const struct ray_option options[] = {
 	{ 0, "stack", NULL, "the JavaScript stack that sent the response" },
 	{ 0, "url-size", "BYTES", "keep this much of a URL: 255, up to 1023" },
 	{ 't', "translation", "HOW", "how the script reads arguments: translated or simple" },
-	{ 'n', "script", NULL, "print the D program that would run, and exit: --show-script" },
+	{ 'n', "script", NULL, "the same as --show-script" },
 	RAY_OPTIONS_SCRIPT,
 };
 
