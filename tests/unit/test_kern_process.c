@@ -52,7 +52,7 @@ static bool needs_other_maps(const char *function)
 	struct ray_piece piece = { 0 };
 	bool others = false;
 
-	kern_make_code(&piece, function);
+	kern_make_code(&piece, &function, 1);
 	assert_null(ray_link_collect(run.trace.object, &piece, &l));
 	ray_link_used_maps(run.trace.object, &l, used);
 	for (size_t i = 0; i < RAY_COUNT(mine); i++)

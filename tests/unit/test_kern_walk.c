@@ -25,7 +25,7 @@ static bool load(const char *function)
 	void *slots;
 
 	kern_unload(&run);
-	kern_make_code(&run.entry.code, function);
+	kern_make_code(&run.entry.code, &function, 1);
 	if (kern_failed(&run, ray_maps_create(t)) || kern_failed(&run, ray_stacker_create(t, &t->stacker)) ||
 	    kern_failed(&run, ray_entry_load(t, &run.entry)))
 		return false;
