@@ -67,17 +67,19 @@ static inline void kern_make_code(struct ray_piece *p, const char *const *functi
 	/* Those that only calculate know no slot: all of their arguments are given. */
 	for (int i = 0; i < 5; i++)
 		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1 + i, BPF_REG_6, (int16_t)(spills + 8 + 8 * i)));
+	/* The last is called whatever the number: the verifier does not like code that nothing reaches. */
 	for (size_t i = 0; i < count; i++) {
 		uint32_t next = ray_piece_label(p);
 
-		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_0, BPF_REG_6, (int16_t)(spills + 48)));
-		if (count > 1)
+		if (i + 1 < count) {
+			ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_0, BPF_REG_6, (int16_t)(spills + 48)));
 			ray_piece_jump(p, RAY_JUMP_IMM(BPF_JNE, BPF_REG_0, (int32_t)i), next);
+		}
 		ray_piece_call_runtime(p, functions[i]);
-		ray_piece_jump(p, RAY_JUMP_ALWAYS, done);
+		if (i + 1 < count)
+			ray_piece_jump(p, RAY_JUMP_ALWAYS, done);
 		ray_piece_place(p, next);
 	}
-	ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_0, 0));
 	ray_piece_place(p, done);
 	ray_piece_emit(p, RAY_STORE(BPF_DW, BPF_REG_6, BPF_REG_0, spills));
 	ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_0, 0));
