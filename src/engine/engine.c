@@ -135,16 +135,13 @@ void ray_trace_free(struct ray_trace *t)
 static struct ray_error *load_all(struct ray_trace *t)
 {
 	struct ray_error *err;
-	size_t i;
 
 	err = ray_maps_create(t);
 	if (!err)
 		err = ray_watches_tell(t);
 	if (!err) /* has maps of its own */
 		err = ray_stacker_create(t, &t->stacker);
-	for (i = 0; !err && i < t->entries.n; i++)
-		err = ray_entry_load(t, t->entries.at[i]);
-	return err;
+	return err ? err : ray_entries_load(t);
 }
 
 struct ray_error *ray_trace_watch(struct ray_trace *t, int fd)

@@ -121,8 +121,9 @@ struct ray_slot_shape {
 };
 void ray_slot_shape(const struct ray_plan *plan, struct ray_slot_shape *ret);
 RAY_MUST_USE struct ray_error *ray_link_constant(struct ray_trace *t, uint32_t number, uint64_t *ret);
-/* load.c: links and loads one entry. */
+/* load.c: links and loads one entry; all of them. */
 RAY_MUST_USE struct ray_error *ray_entry_load(struct ray_trace *t, struct ray_entry *e);
+RAY_MUST_USE struct ray_error *ray_entries_load(struct ray_trace *t);
 RAY_MUST_USE struct ray_error *ray_trace_object(struct ray_trace *t, const struct ray_object **ret); /* read once */
 RAY_MUST_USE struct ray_error *ray_load_denied(const char *what); /* with the remedy */
 void ray_load_close(struct ray_trace *t);			  /* what loading kept: object and types */

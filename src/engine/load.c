@@ -5,6 +5,7 @@
  * its log. What the verifier refuses is a defect of noderay, never of the script. */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "engine/attach_multi.h"
@@ -14,7 +15,7 @@
 #include "engine/object.h"
 #include "kern/runtime.h"
 
-enum { LOG_SIZE = 16 << 20 };
+enum { LOG_SIZE = 16 << 20, WORTH_A_THREAD = 1000 /* instructions */ };
 
 struct ray_error *ray_trace_object(struct ray_trace *t, const struct ray_object **ret)
 {
@@ -154,33 +155,83 @@ static struct ray_error *refused(struct ray_trace *t, struct ray_entry *e, const
 		path ? " in " : ", which could not be written", path ? path : "");
 }
 
-static struct ray_error *load_linked(struct ray_trace *t, struct ray_entry *e, struct ray_linked *l)
-{
-	const struct ray_link_values values = { give_map, give_constant, t };
-	const struct ray_object *object;
-	struct ray_error *err = ray_trace_object(t, &object);
+/* ---- all of them ---- */
 
+/* One program on its way into the kernel. */
+struct loading {
+	struct ray_trace *t;
+	struct ray_entry *e;
+	struct ray_linked l;
+	pthread_t thread;
+	bool has_thread;
+	int errnum;
+};
+
+static struct ray_error *link_entry(struct loading *one)
+{
+	const struct ray_link_values values = { give_map, give_constant, one->t };
+	const struct ray_object *object;
+	struct ray_error *err = ray_trace_object(one->t, &object);
+
+	if ((one->e->kind == RAY_SITE_UPROBE || one->e->kind == RAY_SITE_URETPROBE) && ray_uprobe_multi_works())
+		one->e->expected_attach_type = RAY_ATTACH_UPROBE_MULTI;
 	if (!err)
-		err = ray_link_collect(object, &e->code, l);
+		err = ray_link_collect(object, &one->e->code, &one->l);
 	if (!err)
-		err = ray_link_finish(object, &values, l);
-	if (!err)
-		err = load_types(t);
-	if (err)
-		return err;
-	e->fd = load_once(t, e, l, NULL, 0);
-	return e->fd < 0 ? refused(t, e, l, errno) : NULL;
+		err = ray_link_finish(object, &values, &one->l);
+	return err ? err : load_types(one->t);
+}
+
+static void *load_one(void *arg)
+{
+	struct loading *one = arg;
+
+	one->e->fd = load_once(one->t, one->e, &one->l, NULL, 0);
+	one->errnum = one->e->fd < 0 ? errno : 0;
+	return NULL;
 }
 
 struct ray_error *ray_entry_load(struct ray_trace *t, struct ray_entry *e)
 {
-	struct ray_linked l = { 0 };
-	struct ray_error *err;
+	struct loading one = { .t = t, .e = e };
+	struct ray_error *err = link_entry(&one);
 
-	if ((e->kind == RAY_SITE_UPROBE || e->kind == RAY_SITE_URETPROBE) && ray_uprobe_multi_works())
-		e->expected_attach_type = RAY_ATTACH_UPROBE_MULTI;
-	err = load_linked(t, e, &l);
+	if (!err)
+		load_one(&one);
+	if (!err && one.errnum)
+		err = refused(t, e, &one.l, one.errnum);
+	ray_linked_deinit(&one.l);
+	return err;
+}
 
-	ray_linked_deinit(&l);
+/* The kernel takes its time to verify a large program, and verifies several at a time. */
+static void load_start(struct loading *one)
+{
+	one->has_thread = one->l.insns.n >= WORTH_A_THREAD && !pthread_create(&one->thread, NULL, load_one, one);
+	if (!one->has_thread)
+		load_one(one);
+}
+
+struct ray_error *ray_entries_load(struct ray_trace *t)
+{
+	struct loading *all = calloc(t->entries.n + 1, sizeof(*all));
+	struct ray_error *err = all ? NULL : &ray_enomem;
+	size_t linked = 0;
+
+	for (; linked < t->entries.n && !err; linked++) {
+		all[linked] = (struct loading){ .t = t, .e = t->entries.at[linked] };
+		err = link_entry(&all[linked]);
+	}
+	for (size_t i = 0; i < linked && !err; i++)
+		load_start(&all[i]);
+	for (size_t i = 0; i < linked; i++)
+		if (all[i].has_thread)
+			pthread_join(all[i].thread, NULL);
+	for (size_t i = 0; i < linked && !err; i++)
+		if (all[i].errnum)
+			err = refused(t, all[i].e, &all[i].l, all[i].errnum);
+	for (size_t i = 0; i < linked; i++)
+		ray_linked_deinit(&all[i].l);
+	free(all);
 	return err;
 }

@@ -112,19 +112,39 @@ static char *take_stack(struct ray_http_view *v, uint64_t id)
 	return NULL;
 }
 
+/* Frames of JavaScript only: what is below them is the same for every response. Native ones name their module before a `. */
+static void each_frame(const char *stack, void (*take)(void *arg, const char *frame), void *arg)
+{
+	while (stack && *stack) {
+		const char *line = stack + strspn(stack, " ");
+		size_t length = strcspn(line, "\n");
+		ray_auto_memory char *frame = strndup(line, length);
+
+		if (frame && *frame && !strchr(frame, '`'))
+			take(arg, frame);
+		stack = line + length + (line[length] == '\n');
+	}
+}
+
+static void frame_json(void *arg, const char *frame)
+{
+	json_array_append_new(arg, ray_json_text(frame));
+}
+
 static json_t *stack_json(const char *stack)
 {
 	json_t *frames = json_array();
 
-	while (stack && *stack) {
-		size_t length = strcspn(stack, "\n");
-		ray_auto_memory char *line = strndup(stack, length);
-
-		if (line && *line)
-			json_array_append_new(frames, ray_json_text(line));
-		stack += length + (stack[length] == '\n');
-	}
+	each_frame(stack, frame_json, frames);
 	return frames;
+}
+
+static void frame_line(void *arg, const char *frame)
+{
+	ray_auto_text safe = { 0 };
+
+	ray_text_add_safe(&safe, frame, strlen(frame));
+	fprintf(arg, "    %s\n", ray_text_get(&safe));
 }
 
 /* ---- JSON ---- */
@@ -232,7 +252,7 @@ static void add_ms(struct ray_http_view *v, const struct ray_fact *f, const char
 
 static void add_number(struct ray_http_view *v, const struct ray_fact *f, const char *field, bool is_there)
 {
-	if (is_there)
+	if (is_there && ray_fact_find(f, field))
 		ray_live_printf(v->live, "%" PRId64, ray_fact_number(f, field));
 	else
 		ray_live_add(v->live, "-");
@@ -292,9 +312,7 @@ static void print_line(struct ray_http_view *v, const struct ray_fact *f, bool i
 	ray_live_add(v->live, ray_fact_text(f, "method"));
 	add_urls(v, f);
 	end_line(v);
-	for (const char *at = stack; at && *at; at += strcspn(at, "\n"), at += *at == '\n')
-		if (*at != '\n')
-			fprintf(v->out, "    %.*s\n", (int)strcspn(at, "\n"), at + strspn(at, " "));
+	each_frame(stack, frame_line, v->out);
 }
 
 static void print_gc_line(struct ray_http_view *v, const struct ray_fact *f)
