@@ -226,7 +226,9 @@ static __always_inline void ray_http_method(struct ray_http_loop *c, struct ray_
 		return;
 	}
 	pending = ray_pending_get(c->conn, stream->number);
-	RAY_OPAQUE(length);
+	/* Through memory: the verifier of 6.1 has learnt things of it that contradict each other. */
+	stream->length = length;
+	length = *(volatile __u64 *)&stream->length;
 	if (pending && length < RAY_NODE_METHOD) {
 		for (int i = 0; i < RAY_NODE_METHOD / 8; i++)
 			*(__u64 *)&pending->request.method[8 * i] = RAY_CARRY_WORD(stream, i);
