@@ -12,7 +12,7 @@
 #include "cmd/trace.h"
 #include "probe/watch.h"
 
-enum { ROUND_MS = 100 };
+enum { ROUND_MS = 20 };
 
 /* ---- the program's text ---- */
 
@@ -289,7 +289,8 @@ static struct ray_error *execute(struct ray_script *s, struct ray_trace_call *t,
 					       .notes = stderr,
 					       .progname = "noderay",
 					       .on_fact = s->on_fact,
-					       .arg = s->arg };
+					       .arg = s->arg,
+					       .is_patient = true };
 	ray_auto(ray_trace, trace) = NULL;
 	struct ray_error *err = compile(s, t);
 

@@ -42,7 +42,7 @@ struct ray_script {
 	void (*on_fact)(void *arg, const struct ray_fact *fact);
 	/* Before the first fact, when targets are known and probes are on; may be NULL. */
 	void (*on_start)(void *arg, const pid_t *pids, size_t count);
-	/* After each round of facts, at least ten times a second: output is flushed then; may be NULL. */
+	/* After each round of facts, some fifty times a second: output is flushed then; may be NULL. */
 	void (*on_round)(void *arg);
 	void *arg;
 	bool only_show; /* as with --show-script */

@@ -3,6 +3,8 @@
  *
  * Sizes come from the plan and the options; offsets in the kernel's structures from its BTF (kernel_btf.c), which is read only when a
  * linked function asks for one. */
+#include <linux/bpf.h>
+
 #include "engine/internal.h"
 #include "engine/kernel_btf.h"
 
@@ -147,6 +149,9 @@ struct ray_error *ray_link_constant(struct ray_trace *t, uint32_t number, uint64
 		return NULL;
 	case RAY_LINK_WATCHED:
 		*ret = t->watched;
+		return NULL;
+	case RAY_LINK_RING_FLAGS:
+		*ret = t->settings.is_patient ? BPF_RB_NO_WAKEUP : 0;
 		return NULL;
 	case RAY_LINK_NSPEC:
 		*ret = t->plan->options->nspec;

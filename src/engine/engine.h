@@ -25,6 +25,8 @@ struct ray_trace_settings {
 	 * print. The fact is valid during the call. */
 	void (*on_fact)(void *arg, const struct ray_fact *fact);
 	void *arg;
+	/* Records are fetched every so often, whether or not there are any: none of them wakes us, which costs who is traced. */
+	bool is_patient;
 };
 
 /* Generates all code; loads nothing. Fails only for what the program asks and we cannot do, with words. */

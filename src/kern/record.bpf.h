@@ -31,7 +31,7 @@ RAY_RUNTIME __u64 ray_record_send(__u64 slot, __u64 offset, __u64 size)
 		size = RAY_CONST(BLOCK);
 	r = (struct ray_record *)ray_at(s, offset);
 	ray_record_fill(s, r, size);
-	if (!bpf_ringbuf_output(RAY_MAP(RING), r, size, 0))
+	if (!bpf_ringbuf_output(RAY_MAP(RING), r, size, RAY_CONST(RING_FLAGS)))
 		return 0;
 	state = ray_state_get();
 	if (state)
