@@ -10,6 +10,7 @@
 
 #include "engine/attach.h"
 #include "engine/cpus.h"
+#include "engine/progeny.h"
 #include "engine/watch.h"
 #include "probe/process.h"
 
@@ -164,6 +165,9 @@ static void note_pid(struct ray_follow *f, uint32_t pid)
 		if (f->changed.at[i] == (pid_t)pid)
 			return;
 	if (!f->any_process && !is_named(f, (pid_t)pid))
+		return;
+	/* With -x follow the rest of the machine is not our business. */
+	if (!ray_progeny_knows(f->t, (pid_t)pid))
 		return;
 	if ((pid_t)pid > 0 && (pid_t)pid != getpid())
 		(void)ray_vec_push(&f->changed, (pid_t)pid); /* without memory it is seen at its next mapping */

@@ -139,15 +139,18 @@ static bool is_descendant(const struct ray_trace *t, uint32_t pid)
 	return false;
 }
 
-bool ray_progeny_includes(const struct ray_trace *t, pid_t pid)
+bool ray_progeny_knows(const struct ray_trace *t, pid_t pid)
 {
 	uint32_t tgid = (uint32_t)pid, value;
 
 	if (!ray_progeny_is_wanted(t))
 		return true;
-	if (t->maps[RAY_LINK_TARGETS] >= 0 && !bpf_map_lookup_elem(t->maps[RAY_LINK_TARGETS], &tgid, &value))
-		return true;
-	return is_descendant(t, tgid);
+	return t->maps[RAY_LINK_TARGETS] >= 0 && !bpf_map_lookup_elem(t->maps[RAY_LINK_TARGETS], &tgid, &value);
+}
+
+bool ray_progeny_includes(const struct ray_trace *t, pid_t pid)
+{
+	return ray_progeny_knows(t, pid) || is_descendant(t, (uint32_t)pid);
 }
 
 struct ray_error *ray_progeny_complete(struct ray_trace *t)

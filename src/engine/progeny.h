@@ -16,6 +16,8 @@ RAY_MUST_USE struct ray_error *ray_progeny_begin(struct ray_trace *t);
 /* When the two programs are at work: the children that targets have already. */
 RAY_MUST_USE struct ray_error *ray_progeny_complete(struct ray_trace *t);
 
+/* The same of one that has just come: what is made by a target is known the moment it is made. */
+bool ray_progeny_knows(const struct ray_trace *t, pid_t pid);
 /* Whether probes fire in this process, as far as can be told: always without -x follow. */
 bool ray_progeny_includes(const struct ray_trace *t, pid_t pid);
 
