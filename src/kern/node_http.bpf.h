@@ -143,8 +143,11 @@ static __always_inline void ray_http_enter_value(struct ray_http_loop *c, struct
 {
 	struct ray_node_stream *stream = c->stream;
 	__u8 state = stream->next;
+	__u64 at;
 
 	ray_http_use(c, w, used);
+	at = w->at;
+	RAY_OPAQUE(at);
 	stream->state = state;
 	stream->next = RAY_HTTP_NAME;
 	stream->field = field;
@@ -156,13 +159,15 @@ static __always_inline void ray_http_enter_value(struct ray_http_loop *c, struct
 		stream->flags |= RAY_HTTP_HAS_CODING;
 	} else if (state == RAY_HTTP_VALUE && !ray_http_value_begin(c, field)) {
 		stream->state = RAY_HTTP_SKIP;
+	} else if (at < w->end && at < RAY_NODE_WINDOW && w->bytes[at] == ' ') {
+		ray_http_take(c, w, 1); /* as nearly always */
 	}
 }
 
 static __always_inline void ray_http_skip_line(struct ray_http_loop *c)
 {
 	struct ray_node_window *w = ray_http_window(c->s);
-	__u64 n = ray_http_find(w, RAY_EACH_BYTE('\n'));
+	__u64 n = ray_http_find(w, w->at, RAY_EACH_BYTE('\n'));
 	int is_end = n < 64 && n < w->end - w->at;
 
 	ray_http_take(c, w, is_end ? n + 1 : n);
@@ -170,29 +175,60 @@ static __always_inline void ray_http_skip_line(struct ray_http_loop *c)
 		c->stream->state = c->stream->next;
 }
 
-/* Names that begin with another letter are none of ours. */
-static __always_inline int ray_http_is_other(const struct ray_node_stream *stream, __u8 first)
+/* Whether a line is worth a closer look, by its first nine bytes. */
+static __always_inline int ray_http_may_be_ours(const struct ray_node_stream *stream, __u64 start, __u8 ninth)
 {
-	__u8 low = first | 0x20;
+	__u64 low = RAY_LOWER(start);
+	__u8 first = start;
 
-	if (first == '\r' || first == '\n' || low == 'c' || low == 't')
+	if (first == '\r' || first == '\n' || low == RAY_WORD('t', 'r', 'a', 'n', 's', 'f', 'e', 'r'))
+		return 1;
+	if (low == RAY_WORD('c', 'o', 'n', 't', 'e', 'n', 't', '-'))
+		return (ninth | 0x20) == 'l';
+	if (stream->flags & RAY_HTTP_IS_RESPONSE)
 		return 0;
-	return stream->flags & RAY_HTTP_IS_RESPONSE || (low != 'h' && low != 'u' && low != 'x');
+	return (low & RAY_FIRST_BYTES(5)) == RAY_WORD('h', 'o', 's', 't', ':', 0, 0, 0) ||
+	       low == RAY_WORD('u', 's', 'e', 'r', '-', 'a', 'g', 'e') ||
+	       low == RAY_WORD('u', 'p', 'g', 'r', 'a', 'd', 'e', ':') ||
+	       low == RAY_WORD('x', '-', 'f', 'o', 'r', 'w', 'a', 'r') ||
+	       low == RAY_WORD('c', 'o', 'n', 'n', 'e', 'c', 't', 'i');
+}
+
+/* Passes over lines that are not, a few at once. */
+static __always_inline void ray_http_pass(struct ray_http_loop *c, struct ray_node_window *w)
+{
+	struct ray_node_stream *stream = c->stream;
+	__u64 at = w->at, end = w->end, start = at, n;
+
+	for (int i = 0; i < 4; i++) {
+		at ^= w->zero; /* whatever was found out about it is forgotten, else each way here is followed */
+		RAY_OPAQUE(at);
+		if (at >= RAY_NODE_WINDOW || at + 9 > end ||
+		    ray_http_may_be_ours(stream, *(__u64 *)&w->bytes[at], w->bytes[at + 8]))
+			break;
+		n = ray_http_find(w, at, RAY_EACH_BYTE('\n'));
+		at += n;
+		if (n >= 64 || at >= end) {
+			stream->state = RAY_HTTP_SKIP;
+			stream->next = RAY_HTTP_NAME;
+			break;
+		}
+		at++;
+	}
+	ray_http_take(c, w, at - start);
 }
 
 static __always_inline __u64 ray_http_name(struct ray_http_loop *c)
 {
 	struct ray_node_window *w = ray_http_window(c->s);
 	struct ray_node_stream *stream = c->stream;
-	__u64 at = w->at, n, used, seen;
+	__u64 n, used, seen;
 	__u8 field = 0;
 
-	if (at < RAY_NODE_WINDOW && !stream->carried && ray_http_is_other(stream, w->bytes[at])) {
-		stream->state = RAY_HTTP_SKIP;
-		stream->next = RAY_HTTP_NAME;
-		ray_http_skip_line(c);
+	if (!stream->carried)
+		ray_http_pass(c, w);
+	if (stream->state != RAY_HTTP_NAME || w->at >= w->end)
 		return 0;
-	}
 	n = ray_http_gather(c, w);
 	if (stream->carry[0] == '\n' || (stream->carry[0] == '\r' && stream->carry[1] == '\n' && n > 1)) {
 		ray_http_use(c, w, stream->carry[0] == '\n' ? 1 : 2);
@@ -260,9 +296,7 @@ static __always_inline void ray_http_byte(struct ray_http_loop *c, __u8 byte)
 {
 	struct ray_node_stream *stream = c->stream;
 
-	if (stream->state == RAY_HTTP_LENGTH)
-		ray_http_length_byte(stream, byte);
-	else if (stream->state == RAY_HTTP_CHUNK)
+	if (stream->state == RAY_HTTP_CHUNK)
 		ray_http_chunk_byte(c, byte);
 	else if (stream->state == RAY_HTTP_CODING)
 		ray_http_coding_byte(stream, byte);
@@ -316,7 +350,9 @@ static long ray_http_step(__u64 i, struct ray_http_loop *c)
 		return 1;
 	if (ray_http_is(c, w, RAY_HTTP_VALUE))
 		ray_http_value(c);
-	if (w->at < w->end && stream->state >= RAY_HTTP_LENGTH && stream->state <= RAY_HTTP_CHUNK)
+	if (ray_http_is(c, w, RAY_HTTP_LENGTH))
+		ray_http_length(c);
+	if (w->at < w->end && stream->state >= RAY_HTTP_CODING && stream->state <= RAY_HTTP_CHUNK)
 		ray_http_bytes(c);
 	if (w->at < w->end && stream->state >= RAY_HTTP_BODY)
 		w->at += ray_http_skip(stream, w->end - w->at);

@@ -130,10 +130,10 @@ static __always_inline __u64 ray_word_place(__u64 marks)
 #define RAY_LOWER(word) ((word) | 0x2020202020202020ULL)
 #define RAY_FIRST_BYTES(n) ((1ULL << (8 * (n))) - 1)
 
-/* How many bytes of the window lie before the next one like pattern's; at most 64, and no more than there are. */
-static __always_inline __u64 ray_http_find(struct ray_node_window *w, __u64 pattern)
+/* How many bytes of the window lie between `at` and the next one like pattern's; at most 64, and no more than there are. */
+static __always_inline __u64 ray_http_find(const struct ray_node_window *w, __u64 at, __u64 pattern)
 {
-	__u64 at = w->at, rest = w->end - at, found = 64, marks;
+	__u64 rest = w->end - at, found = 64, marks;
 
 	if (at >= RAY_NODE_WINDOW)
 		return 0;

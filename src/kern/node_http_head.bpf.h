@@ -330,7 +330,7 @@ static __always_inline void ray_http_url(struct ray_http_loop *c)
 	struct ray_node_window *w = ray_http_window(c->s);
 	struct ray_node_stream *stream = c->stream;
 	struct ray_node_pending *pending = ray_pending_get(c->conn, stream->number);
-	__u64 n = ray_http_find(w, RAY_EACH_BYTE(' ')), length;
+	__u64 n = ray_http_find(w, w->at, RAY_EACH_BYTE(' ')), length;
 	int is_end = n < 64 && n < w->end - w->at;
 
 	if (pending)
@@ -404,7 +404,7 @@ static __always_inline void ray_http_value(struct ray_http_loop *c)
 		return;
 	}
 	stream->word = 1; /* blanks are part of it from now on */
-	n = ray_http_find(w, RAY_EACH_BYTE('\n'));
+	n = ray_http_find(w, at, RAY_EACH_BYTE('\n'));
 	is_end = n < 64 && n < w->end - at;
 	if (pending && stream->field == RAY_FIELD_HOST)
 		ray_http_append(c, w, pending->request.host, RAY_NODE_HOST, n);
@@ -449,12 +449,25 @@ static __always_inline int ray_http_value_begin(struct ray_http_loop *c, __u8 fi
 }
 
 /* Values that are understood, byte by byte: they are short. */
-static __always_inline void ray_http_length_byte(struct ray_node_stream *stream, __u8 byte)
+static __always_inline void ray_http_length(struct ray_http_loop *c)
 {
-	if (byte >= '0' && byte <= '9')
-		stream->left = stream->left * 10 + (byte - '0');
-	else if (byte == '\n')
-		stream->state = RAY_HTTP_NAME;
+	struct ray_node_window *w = ray_http_window(c->s);
+	__u64 at = w->at, end = w->end, left = c->stream->left, taken = 0;
+	__u8 byte = 0;
+
+	for (int i = 0; i < 8 && byte != '\n'; i++) {
+		RAY_OPAQUE(at);
+		if (at >= end || at >= RAY_NODE_WINDOW)
+			break;
+		byte = w->bytes[at++];
+		taken++;
+		if (byte >= '0' && byte <= '9')
+			left = left * 10 + (byte - '0');
+	}
+	c->stream->left = left;
+	if (byte == '\n')
+		c->stream->state = RAY_HTTP_NAME;
+	ray_http_take(c, w, taken);
 }
 
 /* A token of a list: its last eight bytes, without blanks. */
