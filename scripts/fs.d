@@ -18,9 +18,15 @@ inline int stacks = 0;	  /* --stack */
 
 /* ---- one line each ---- */
 
-/* Who asks: before the operation's own line. */
+/* Who asks: before the operation's own line. Newer nodes read and write whole files in one work of the pool: who submits it asks for all that it does. */
 node*:::fs-start
-/stacks && !sums/
+/stacks && !sums && !args[0]->work/
+{
+	printf("asked id=%d stack=%k\n", args[0]->address, jstack());
+}
+
+node*:::work-submit
+/stacks && !sums && args[0]->operation == ""/
 {
 	printf("asked id=%d stack=%k\n", args[0]->address, jstack());
 }
@@ -28,15 +34,21 @@ node*:::fs-start
 node*:::fs-done
 /!sums && args[0]->total >= slow && (!failed || args[0]->result < 0)/
 {
-	printf("fs id=%d tid=%d op=%s fd=%d sync=%d wait=%d run=%d total=%d result=%d request=%d path=%s to=%s\n",
-	    args[0]->address, args[0]->tid, args[0]->operation, args[0]->fd, args[0]->isSync, args[0]->wait,
-	    args[0]->run, args[0]->total, args[0]->result, args[0]->requestId, args[0]->path, args[0]->newPath);
+	printf("fs id=%d work=%d tid=%d op=%s fd=%d sync=%d wait=%d run=%d total=%d result=%d request=%d path=%s to=%s\n",
+	    args[0]->address, args[0]->work, args[0]->tid, args[0]->operation, args[0]->fd, args[0]->isSync,
+	    args[0]->wait, args[0]->run, args[0]->total, args[0]->result, args[0]->requestId, args[0]->path, args[0]->newPath);
 }
 
 /* ---- sums ---- */
 
 node*:::fs-start
-/stacks && sums/
+/stacks && sums && !args[0]->work/
+{
+	@who[jstack()] = count();
+}
+
+node*:::work-submit
+/stacks && sums && substr(args[0]->kind, 0, 3) == "fs."/
 {
 	@who[jstack()] = count();
 }

@@ -154,7 +154,8 @@ struct ray_node_fs {
 	__s64 result;
 	__u64 wait, run, total; /* ns */
 	__u64 request;
-	__u64 tid; /* of the thread that asked */
+	__u64 tid;  /* of the thread that asked */
+	__u64 work; /* uv__work * that it is part of; 0: of none */
 	char path[RAY_NODE_PATH];
 	char new_path[RAY_NODE_PATH];
 };
@@ -345,12 +346,12 @@ struct ray_node_thread {
 	__u32 gc_reason, gc_flags, gc_sizes, gc_pad;
 	/* node_work.bpf.h, node_fs.bpf.h, node_dns.bpf.h: the one that runs on this thread */
 	__u64 work, work_start, work_request, work_tid;
-	__u64 fs, fs_start, fs_sp;
+	__u64 fs, fs_start, fs_sp, fs_submitted;
 	__u32 fs_type, work_kind;
 	__u64 ares_sp, cancel;
 	/* node_files.bpf.h: in one of the functions that use the C++ library, and in a system call of it since */
 	__u64 files_sp, files_start;
-	__u64 spare[9];
+	__u64 spare[8];
 };
 
 /* Key of `node_works`: something in a process that has an address, and which of our tables it is in. */
@@ -372,7 +373,7 @@ struct ray_node_work_state {
 	__u64 request;
 	__u64 function;
 	__u32 kind;		  /* enum ray_work_kind, of the handlers */
-	__u32 is_told;		  /* that it began */
+	__u32 is_told;		  /* that it was asked for; 2: and its waiting has been told */
 	__u64 tid;		  /* who asked */
 	__u64 queued, running;	  /* of the pool */
 	char text[RAY_NODE_PATH]; /* a path, or the name that is looked up */

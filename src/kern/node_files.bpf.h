@@ -133,7 +133,8 @@ static __always_inline void ray_file_fill(struct ray_slot *s, const struct ray_w
 	fs->address = c->work;
 	fs->request = c->request;
 	fs->tid = c->tid;
-	fs->is_sync = 1;
+	fs->work = c->function;
+	fs->is_sync = !fs->work;
 	fs->fd = call.fd >= 0 ? (__s32)s->hook_args[call.fd & 7] : -1;
 	if (call.fd >= 0)
 		ray_fs_fd_path(s, fs->path, fs->fd);
@@ -161,6 +162,9 @@ static __always_inline void ray_file_begin(struct ray_slot *s, struct ray_node_t
 	ray_work_begin(s, 0, RAY_WORK_CALL);
 	c->work = c->tid;
 	c->request = ray_work_request(thread);
+	c->function = thread->work;
+	if (thread->work)
+		c->tid = thread->work_tid;
 }
 
 static __always_inline void ray_file_enter(struct ray_slot *s)

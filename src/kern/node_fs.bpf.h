@@ -129,7 +129,8 @@ static __always_inline void ray_fs_fill(struct ray_slot *s, const struct ray_wat
 	fs->address = request;
 	fs->request = c->request;
 	fs->tid = c->tid;
-	fs->is_sync = !ray_user_pointer(request + node->at.fs_cb);
+	fs->work = c->kind == RAY_WORK_INNER ? c->function : 0;
+	fs->is_sync = c->kind == RAY_WORK_FS && !ray_user_pointer(request + node->at.fs_cb);
 	fs->fd = ray_fs_has_fd(type) ? ray_user_int(request + node->at.fs_file) : -1;
 	ray_node_text(fs->path, sizeof(fs->path), ray_user_pointer(request + node->at.fs_path));
 	ray_node_text(fs->new_path, sizeof(fs->new_path), ray_user_pointer(request + node->at.fs_new_path));
@@ -178,6 +179,21 @@ static __always_inline void ray_fs_close_path(struct ray_slot *s, const struct r
 	ray_fs_path_keep(s, ray_work_cursor(s)->work, fs->path);
 }
 
+/* A work that does several of them (newer nodes read a whole file so): it is no JavaScript that waits for them, and the first one has waited as the
+ * work has. */
+static __always_inline void ray_fs_inner(struct ray_work_cursor *c, struct ray_node_thread *thread)
+{
+	struct ray_node_work_state *state = ray_work_find(RAY_TABLE_WORK, thread->work);
+
+	c->kind = RAY_WORK_INNER;
+	c->tid = thread->work_tid;
+	c->function = thread->work;
+	if (!state || state->is_told == 2)
+		return;
+	state->is_told = 2;
+	thread->fs_submitted = state->submitted;
+}
+
 static __always_inline void ray_fs_enter(struct ray_slot *s, const struct ray_watched *node)
 {
 	struct ray_work_cursor *c = ray_work_cursor(s);
@@ -190,8 +206,11 @@ static __always_inline void ray_fs_enter(struct ray_slot *s, const struct ray_wa
 	if (!thread || !node->at.fs_work || ray_fs_is_inner(s, thread))
 		return;
 	c->request = ray_work_request(thread);
+	thread->fs_submitted = 0;
 	if (!is_sync)
 		is_told = ray_work_start(s, thread);
+	else if (thread->work)
+		ray_fs_inner(c, thread);
 	thread->fs = work;
 	thread->fs_start = c->now;
 	thread->fs_sp = s->user_sp;
@@ -221,6 +240,12 @@ static __always_inline void ray_fs_leave(struct ray_slot *s)
 		c->request = ray_work_request(thread);
 	else
 		ray_work_done(s, thread);
+	if (is_sync && thread->work) {
+		c->kind = RAY_WORK_INNER;
+		c->tid = thread->work_tid;
+		c->function = thread->work;
+		c->submitted = thread->fs_submitted;
+	}
 	ray_work_push(c, RAY_EVENT_FS_DONE);
 	if (!is_sync)
 		ray_work_push(c, RAY_EVENT_WORK_DONE);

@@ -251,6 +251,7 @@ static __always_inline void ray_cancelled(struct ray_slot *s, const struct ray_w
 	c->tid = state->tid;
 	c->function = state->function;
 	c->result = -RAY_ECANCELED;
+	c->started = c->now; /* it has waited, and never ran */
 	ray_work_forget(RAY_TABLE_WORK, work);
 	if (pool && (__s64)pool->queued > 0)
 		__sync_fetch_and_add(&pool->queued, -1);

@@ -20,7 +20,8 @@ enum ray_work_kind {
 	RAY_WORK_RANDOM,  /* uv_random() */
 	RAY_WORK_RESOLVE, /* c-ares: no work of the pool, but a question that takes its time */
 	RAY_WORK_REVERSE,
-	RAY_WORK_CALL, /* a system call on files, see node_files.bpf.h */
+	RAY_WORK_INNER, /* an operation on a file that is part of a work */
+	RAY_WORK_CALL,	/* a system call on files, see node_files.bpf.h */
 };
 
 enum { RAY_ECANCELED = 125, RAY_UNKNOWN_RESULT = 1 << 30 /* none: read it where it is */ };
@@ -34,7 +35,7 @@ struct ray_work_cursor {
 	__u64 started;	 /* ns; 0: not yet */
 	__u64 now;
 	__u64 request;
-	__u64 function;
+	__u64 function; /* of INNER and CALL: the work that it is part of */
 	__u32 kind;
 	__s32 result;
 };

@@ -19,7 +19,7 @@ const char ray_node_prelude[] =
 	"struct node_native_loop { uint64_t loop, iteration, busy, idle, duration, request, timers, poll, check; char phase[32]; };\n"
 	"struct node_native_callback { uint64_t handle; char kind[32]; char phase[32]; int32_t fd; uint32_t pad; uint64_t duration, request; };\n"
 	"struct node_native_fs { uint64_t address; char operation[32]; int32_t fd; uint32_t is_sync; int64_t result; "
-	"uint64_t wait, run, total, request, tid; char path[512]; char new_path[512]; };\n"
+	"uint64_t wait, run, total, request, tid, work; char path[512]; char new_path[512]; };\n"
 	"struct node_native_dns { uint64_t address; char kind[32]; char type[32]; int64_t result; uint64_t wait, run, total, request; "
 	"uint32_t tid, is_pool; char host[256]; char service[64]; };\n"
 	"struct node_native_work { uint64_t address; char kind[32]; char operation[32]; uint64_t wait, run, queued, running; int64_t result; "
@@ -59,10 +59,10 @@ const char ray_node_prelude[] =
 	"duration = K->duration; requestId = K->request; };\n"
 
 	"typedef struct node_fs { uintptr_t address; string operation; string path; string newPath; int fd; int isSync; int64_t result; "
-	"uint64_t wait, run, total, requestId; int tid; } node_fs_t;\n"
+	"uint64_t wait, run, total, requestId; int tid; uintptr_t work; } node_fs_t;\n"
 	"translator node_fs_t < struct node_native_fs *F > { address = F->address; operation = stringof(F->operation); "
 	"path = stringof(F->path); newPath = stringof(F->new_path); fd = F->fd; isSync = F->is_sync; result = F->result; "
-	"wait = F->wait; run = F->run; total = F->total; requestId = F->request; tid = F->tid; };\n"
+	"wait = F->wait; run = F->run; total = F->total; requestId = F->request; tid = F->tid; work = F->work; };\n"
 
 	"typedef struct node_dns { uintptr_t address; string kind; string type; string host; string service; int64_t result; "
 	"uint64_t wait, run, total, requestId; int tid; int isPool; } node_dns_t;\n"

@@ -55,6 +55,13 @@ static struct entry **place(struct ray_asked *a, uint32_t pid, uint64_t id)
 	return at;
 }
 
+const char *ray_asked_find(struct ray_asked *a, uint32_t pid, uint64_t id)
+{
+	const struct entry *e = *place(a, pid, id);
+
+	return e ? e->stack : NULL;
+}
+
 char *ray_asked_take(struct ray_asked *a, uint32_t pid, uint64_t id)
 {
 	struct entry **at = place(a, pid, id), *e = *at;

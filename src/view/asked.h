@@ -18,6 +18,8 @@ RAY_DEFINE_AUTO(ray_asked, ray_asked_free)
 
 /* An older one of the same id is forgotten: its end was never told. */
 void ray_asked_put(struct ray_asked *a, uint32_t pid, uint64_t id, const char *stack);
+/* Stays known; valid until the next call. NULL: it is not known. */
+const char *ray_asked_find(struct ray_asked *a, uint32_t pid, uint64_t id);
 /* The caller's to free; NULL: it is not known. */
 char *ray_asked_take(struct ray_asked *a, uint32_t pid, uint64_t id);
 

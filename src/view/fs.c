@@ -11,7 +11,7 @@ static const struct ray_live_column columns[] = {
 	{ "op", "OP", 9, RAY_ALIGN_LEFT, RAY_CUT_NEVER, "operation, as libuv calls it" },
 	{ "fd", "FD", 4, RAY_ALIGN_RIGHT, RAY_CUT_NEVER, "file descriptor" },
 	{ "wait", "WAIT", 7, RAY_ALIGN_RIGHT, RAY_CUT_NEVER,
-	  "how long it waited for a thread of the pool; sync: it did not have to" },
+	  "how long it waited for a thread of the pool; sync: it needs none" },
 	{ "run", "RUN", 7, RAY_ALIGN_RIGHT, RAY_CUT_NEVER, "how long it took then" },
 	{ "total", "TOTAL", 7, RAY_ALIGN_RIGHT, RAY_CUT_NEVER, "both" },
 	{ "result", "RESULT", 8, RAY_ALIGN_RIGHT, RAY_CUT_NEVER, "bytes, a descriptor, 0, or the error" },
@@ -32,8 +32,10 @@ static void add(struct ray_live *l, const struct ray_fact *f)
 		ray_operation_number(l, f, "fd");
 	if (ray_fact_number(f, "sync"))
 		ray_live_add(l, "sync");
-	else
+	else if (ray_fact_number(f, "wait"))
 		ray_operation_time(l, f, "wait");
+	else
+		ray_live_add(l, "-");
 	ray_operation_time(l, f, "run");
 	ray_operation_time(l, f, "total");
 	if (result < 0)

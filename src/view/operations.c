@@ -144,13 +144,16 @@ static void print_line(struct ray_operations *v, const struct ray_fact *f, const
 
 static void take_one(struct ray_operations *v, const struct ray_fact *f)
 {
-	ray_auto_memory char *stack = ray_asked_take(v->asked, f->pid, (uint64_t)ray_fact_number(f, "id"));
-	const char *own = ray_fact_text(f, "stack");
+	ray_auto_memory char *taken = ray_asked_take(v->asked, f->pid, (uint64_t)ray_fact_number(f, "id"));
+	uint64_t work = (uint64_t)ray_fact_number(f, "work");
+	const char *stack = taken, *own = ray_fact_text(f, "stack");
 
 	if (!is_wanted(v, ray_fact_text(f, v->kind->subject)))
 		return;
-	if (!stack && *own)
-		stack = strdup(own);
+	if (work) /* several operations are part of it */
+		stack = ray_asked_find(v->asked, f->pid, work);
+	else if (!stack && *own)
+		stack = own;
 	if (v->options.is_json)
 		print_json(v, f, stack);
 	else

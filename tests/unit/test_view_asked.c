@@ -20,6 +20,8 @@ static void a_stack_is_taken_once(void **state)
 	ray_asked_put(a, 2, 100, "other process");
 	ray_asked_put(a, 1, 100, "new");
 	assert_null(ray_asked_take(a, 1, 101));
+	assert_string_equal(ray_asked_find(a, 1, 100), "new");
+	assert_null(ray_asked_find(a, 3, 100));
 	stack = ray_asked_take(a, 1, 100);
 	assert_string_equal(stack, "new");
 	free(stack);
