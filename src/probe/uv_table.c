@@ -29,7 +29,7 @@ const struct ray_uv_function ray_uv_functions[] = {
 	{ "uv_loop_set_data", "void", "uv_loop_t *loop, void *data", "(node itself)" },
 	{ "uv_run", "int", "uv_loop_t *loop, uv_run_mode mode",
 	  "(node itself: the event loop), child_process.spawnSync, execSync, execFileSync" },
-	{ "uv_stop", "void", "uv_loop_t *loop", "process.exit, worker.terminate" },
+	{ "uv_stop", "void", "uv_loop_t *loop", "worker.terminate, process.exit in a Worker" },
 	{ "uv_update_time", "void", "uv_loop_t *loop", "setTimeout, setInterval" },
 	{ "uv_now", "uint64_t", "const uv_loop_t *loop", "setTimeout, setInterval" },
 	{ "uv_backend_fd", "int", "const uv_loop_t *loop", "" },
@@ -70,7 +70,7 @@ const struct ray_uv_function ray_uv_functions[] = {
 	{ "uv_is_closing", "int", "const uv_handle_t *handle", "(node itself)" },
 	{ "uv_close", "void", "uv_handle_t *handle, uv_close_cb close_cb",
 	  "socket.destroy, server.close, watcher.close, the end of a child process, of a Worker" },
-	{ "uv_cancel", "int", "uv_req_t *req", "napi_cancel_async_work, (node itself, at the end of an environment)" },
+	{ "uv_cancel", "int", "uv_req_t *req", "napi_cancel_async_work, the end of a Worker" },
 	{ "uv_send_buffer_size", "int", "uv_handle_t *handle, int *value",
 	  "dgram: socket.setSendBufferSize, socket.getSendBufferSize" },
 	{ "uv_recv_buffer_size", "int", "uv_handle_t *handle, int *value",
@@ -110,10 +110,9 @@ const struct ray_uv_function ray_uv_functions[] = {
 	/* TCP. */
 	{ "uv_tcp_init", "int", "uv_loop_t *loop, uv_tcp_t *handle",
 	  "net.connect, server.listen, http.request, fetch" },
-	{ "uv_tcp_init_ex", "int", "uv_loop_t *loop, uv_tcp_t *handle, unsigned int flags",
-	  "net.connect, server.listen, http.request, fetch" },
+	{ "uv_tcp_init_ex", "int", "uv_loop_t *loop, uv_tcp_t *handle, unsigned int flags", "" },
 	{ "uv_tcp_open", "int", "uv_tcp_t *handle, uv_os_sock_t sock",
-	  "new net.Socket({ fd }), server.listen({ fd }), cluster, process.send with a handle" },
+	  "new net.Socket({ fd }), server.listen({ fd })" },
 	{ "uv_tcp_nodelay", "int", "uv_tcp_t *handle, int enable",
 	  "socket.setNoDelay, http.createServer, http.request" },
 	{ "uv_tcp_keepalive", "int", "uv_tcp_t *handle, int enable, unsigned int delay",
@@ -134,8 +133,8 @@ const struct ray_uv_function ray_uv_functions[] = {
 
 	/* UDP. */
 	{ "uv_udp_init", "int", "uv_loop_t *loop, uv_udp_t *handle", "dgram.createSocket" },
-	{ "uv_udp_init_ex", "int", "uv_loop_t *loop, uv_udp_t *handle, unsigned int flags", "dgram.createSocket" },
-	{ "uv_udp_open", "int", "uv_udp_t *handle, uv_os_sock_t sock", "dgram: socket.bind({ fd }), cluster" },
+	{ "uv_udp_init_ex", "int", "uv_loop_t *loop, uv_udp_t *handle, unsigned int flags", "" },
+	{ "uv_udp_open", "int", "uv_udp_t *handle, uv_os_sock_t sock", "dgram: socket.bind({ fd })" },
 	{ "uv_udp_open_ex", "int", "uv_udp_t *handle, uv_os_sock_t sock, unsigned int flags",
 	  "dgram: socket.bind({ fd })" },
 	{ "uv_udp_bind", "int", "uv_udp_t *handle, const struct sockaddr *addr, unsigned int flags",
@@ -143,7 +142,7 @@ const struct ray_uv_function ray_uv_functions[] = {
 	{ "uv_udp_connect", "int", "uv_udp_t *handle, const struct sockaddr *addr",
 	  "dgram: socket.connect, socket.disconnect" },
 	{ "uv_udp_getpeername", "int", "const uv_udp_t *handle, struct sockaddr *name, int *namelen",
-	  "dgram: socket.remoteAddress" },
+	  "dgram: socket.remoteAddress, process.report.getReport" },
 	{ "uv_udp_getsockname", "int", "const uv_udp_t *handle, struct sockaddr *name, int *namelen",
 	  "dgram: socket.address" },
 	{ "uv_udp_set_membership", "int",
@@ -221,7 +220,7 @@ const struct ray_uv_function ray_uv_functions[] = {
 	{ "uv_poll_init_socket", "int", "uv_loop_t *loop, uv_poll_t *handle, uv_os_sock_t socket",
 	  "dns.resolve, dns.Resolver" },
 	{ "uv_poll_start", "int", "uv_poll_t *handle, int events, uv_poll_cb cb", "dns.resolve, dns.Resolver" },
-	{ "uv_poll_stop", "int", "uv_poll_t *handle", "dns.resolve, dns.Resolver" },
+	{ "uv_poll_stop", "int", "uv_poll_t *handle", "" },
 
 	/* Steps of the loop. */
 	{ "uv_prepare_init", "int", "uv_loop_t *loop, uv_prepare_t *prepare", "(node itself)" },
@@ -373,7 +372,7 @@ const struct ray_uv_function ray_uv_functions[] = {
 	{ "uv_fs_event_init", "int", "uv_loop_t *loop, uv_fs_event_t *handle", "fs.watch" },
 	{ "uv_fs_event_start", "int", "uv_fs_event_t *handle, uv_fs_event_cb cb, const char *path, unsigned int flags",
 	  "fs.watch" },
-	{ "uv_fs_event_stop", "int", "uv_fs_event_t *handle", "watcher.close" },
+	{ "uv_fs_event_stop", "int", "uv_fs_event_t *handle", "" },
 	{ "uv_fs_event_getpath", "int", "uv_fs_event_t *handle, char *buffer, size_t *size",
 	  "process.report.getReport" },
 
