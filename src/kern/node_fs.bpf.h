@@ -194,7 +194,7 @@ static __always_inline void ray_fs_inner(struct ray_work_cursor *c, struct ray_n
 	thread->fs_submitted = state->submitted;
 }
 
-static __always_inline void ray_fs_enter(struct ray_slot *s, const struct ray_watched *node)
+static __noinline void ray_fs_enter(struct ray_slot *s, const struct ray_watched *node)
 {
 	struct ray_work_cursor *c = ray_work_cursor(s);
 	__u64 work = s->hook_args[0], request = work - node->at.fs_work;

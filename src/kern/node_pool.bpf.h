@@ -56,7 +56,7 @@ static __always_inline __u32 ray_work_kind(const struct ray_watched *node, __u64
 }
 
 /* uv__work_submit(loop, work, speed, function, done). What came through uv_queue_work() is told there: some builds have this one inlined in it. */
-static __always_inline void ray_submit(struct ray_slot *s, const struct ray_watched *node)
+static __noinline void ray_submit(struct ray_slot *s, const struct ray_watched *node)
 {
 	struct ray_work_cursor *c = ray_work_cursor(s);
 	__u32 kind = ray_work_kind(node, s->hook_args[3]);
