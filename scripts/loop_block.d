@@ -11,14 +11,13 @@
 
 inline uint64_t limit = 50000000; /* --block */
 inline uint64_t pace = 6250000;	  /* between two samples of a callback that runs */
-inline int waits = 32;		  /* a callback that leaves the CPU is sampled each time at first, then at that pace */
+inline int waits = 32;		  /* one that leaves the CPU is sampled each time at first, so often in an iteration, then at that pace */
 inline int beats = 0;		  /* --core: the view is woken while something blocks */
 
 node*:::callback-start
 {
 	self->since = walltimestamp;
 	self->next = timestamp + pace;
-	self->waits = 0;
 }
 
 profile-997
@@ -47,9 +46,11 @@ node*:::callback-done
 	self->is_sampled = 0;
 }
 
-node*:::callback-done
+/* The loop polls: none runs. */
+node*:::loop-done
 {
 	self->since = 0;
+	self->waits = 0;
 }
 
 proc:::lwp-exit
