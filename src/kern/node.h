@@ -219,8 +219,8 @@ struct ray_node_area {
 	struct ray_node_window {
 		__u32 at, end;
 		__u64 event;
-		__u64 now;  /* 0 until asked for */
-		__u64 zero; /* always; the verifier does not know */
+		__u64 now;			   /* 0 until asked for */
+		__u64 zero;			   /* always; the verifier does not know */
 		__u8 bytes[RAY_NODE_WINDOW + 128]; /* searched by words, beyond its end */
 	} window;
 };

@@ -10,26 +10,38 @@
 #define BIT(name) RAY_EVENT_BIT(name)
 
 /* Of HTTP, whatever its version. */
-#define HTTP_SERVER                                                                                                     \
-	(BIT(HTTP_SERVER_REQUEST) | BIT(HTTP_SERVER_RESPONSE_START) | BIT(HTTP_SERVER_RESPONSE) | BIT(HTTP_SERVER_ABORT))
-#define HTTP_CLIENT                                                                                                     \
-	(BIT(HTTP_CLIENT_REQUEST) | BIT(HTTP_CLIENT_RESPONSE_START) | BIT(HTTP_CLIENT_RESPONSE) | BIT(HTTP_CLIENT_ABORT))
+#define HTTP_SERVER                                                                               \
+	(BIT(HTTP_SERVER_REQUEST) | BIT(HTTP_SERVER_RESPONSE_START) | BIT(HTTP_SERVER_RESPONSE) | \
+	 BIT(HTTP_SERVER_ABORT))
+#define HTTP_CLIENT                                                                               \
+	(BIT(HTTP_CLIENT_REQUEST) | BIT(HTTP_CLIENT_RESPONSE_START) | BIT(HTTP_CLIENT_RESPONSE) | \
+	 BIT(HTTP_CLIENT_ABORT))
 #define HTTP2 (BIT(HTTP2_STREAM_OPEN) | BIT(HTTP2_STREAM_CLOSE))
 
 #define WORKER_LOSS "the code they end with"
 #define TLS_LOSS "requests over TLS"
 /* HTTP2: whether a connection is in clear. */
-#define SSL_CALL(function, symbol, events, lost) \
-	{ .handler = function, .kind = RAY_SITE_UPROBE, .needed_by = events, .helps = HTTP_SERVER | HTTP_CLIENT | HTTP2 | TLS | CARRY, .loss = lost, .names = { symbol } }
-#define SSL_RETURN(function, symbol, events, lost) \
-	{ .handler = function, .kind = RAY_SITE_URETPROBE, .needed_by = events, .helps = HTTP_SERVER | HTTP_CLIENT | HTTP2 | TLS | CARRY, .loss = lost, .names = { symbol } }
+#define SSL_CALL(function, symbol, events, lost)                                                   \
+	{                                                                                          \
+		.handler = function, .kind = RAY_SITE_UPROBE, .needed_by = events,                 \
+		.helps = HTTP_SERVER | HTTP_CLIENT | HTTP2 | TLS | CARRY, .loss = lost, .names = { \
+			symbol                                                                     \
+		}                                                                                  \
+	}
+#define SSL_RETURN(function, symbol, events, lost)                                                 \
+	{                                                                                          \
+		.handler = function, .kind = RAY_SITE_URETPROBE, .needed_by = events,              \
+		.helps = HTTP_SERVER | HTTP_CLIENT | HTTP2 | TLS | CARRY, .loss = lost, .names = { \
+			symbol                                                                     \
+		}                                                                                  \
+	}
 #define H2_LOSS "requests of HTTP/2"
 
 #define H2_RECEIVE "14OnFrameReceiveEP15nghttp2_sessionPK13nghttp2_framePv"
 #define H2_DATA "19OnDataChunkReceivedEP15nghttp2_sessionhiPKhmPv"
 #define HTTP2_CALLBACK(symbol) "_ZN4node5http212Http2Session" symbol
 
-#define NET                                                                                                           \
+#define NET                                                                                                    \
 	(BIT(NET_SERVER_CONNECTION) | BIT(NET_CLIENT_CONNECT) | BIT(NET_SOCKET_READ) | BIT(NET_SOCKET_WRITE) | \
 	 BIT(NET_STREAM_END) | BIT(NET_STREAM_CLOSE))
 #define TLS (BIT(TLS_READ) | BIT(TLS_WRITE))
@@ -44,17 +56,22 @@
 #define ENTRY(name, at) .handler = name, .kind = RAY_SITE_UPROBE, .names = { at }
 #define RETURN(name, at) .handler = name, .kind = RAY_SITE_URETPROBE, .names = { at }
 /* A function of node that uses the C++ library for files, and a system call that this does then. */
-#define FILES(symbol, since, what)                                                          \
-	{ ENTRY("ray_on_files", symbol), .helps = FS, .from = since, .loss = what },        \
-		{ RETURN("ray_on_files_return", symbol), .helps = FS, .from = since, .loss = what }
-#define FILE_CALL(call)                                                                                             \
-	{ .handler = "ray_on_file_call", .kind = RAY_SITE_SYSCALL_ENTER, .number = SYS_##call, .helps = FS },       \
-	{                                                                                                           \
+#define FILES(symbol, since, what)                                                              \
+	{ ENTRY("ray_on_files", symbol), .helps = FS, .from = since, .loss = what },            \
+	{                                                                                       \
+		RETURN("ray_on_files_return", symbol), .helps = FS, .from = since, .loss = what \
+	}
+#define FILE_CALL(call)                                                                                                \
+	{ .handler = "ray_on_file_call", .kind = RAY_SITE_SYSCALL_ENTER, .number = SYS_##call, .helps = FS },          \
+	{                                                                                                              \
 		.handler = "ray_on_file_call_return", .kind = RAY_SITE_SYSCALL_EXIT, .number = SYS_##call, .helps = FS \
 	}
 /* What c-ares calls with the answer to one kind of question; its other arguments have changed. */
 #define ANSWER(traits) "_ZN4node10cares_wrap9QueryWrapINS0_" traits "EE8Callback"
-#define ANSWER_ROW(traits, what) { ENTRY("ray_on_ares_answer", ANSWER(traits) "EPv*"), .helps = BIT(DNS_DONE), .loss = what }
+#define ANSWER_ROW(traits, what)                                                                         \
+	{                                                                                                \
+		ENTRY("ray_on_ares_answer", ANSWER(traits) "EPv*"), .helps = BIT(DNS_DONE), .loss = what \
+	}
 
 #define GC (BIT(GC_START) | BIT(GC_DONE))
 #define LOOP (BIT(LOOP_START) | BIT(LOOP_DONE))
@@ -64,9 +81,13 @@
 #define POLLS (LOOP | PHASE | CALLBACK | BIT(TIMER_FIRE))
 
 /* A system call on sockets. */
-#define SOCKET(call, needed, help) \
-	{ .handler = "ray_on_socket", .kind = RAY_SITE_SYSCALL_EXIT, .number = SYS_##call, .needed_by = needed, .helps = help }
-#define SOCKET_READ(call) SOCKET(call, HTTP_SERVER | HTTP_CLIENT | BIT(NET_SOCKET_READ) | BIT(NET_STREAM_END), HTTP2 | TLS | CARRY)
+#define SOCKET(call, needed, help)                                                                                    \
+	{                                                                                                             \
+		.handler = "ray_on_socket", .kind = RAY_SITE_SYSCALL_EXIT, .number = SYS_##call, .needed_by = needed, \
+		.helps = help                                                                                         \
+	}
+#define SOCKET_READ(call) \
+	SOCKET(call, HTTP_SERVER | HTTP_CLIENT | BIT(NET_SOCKET_READ) | BIT(NET_STREAM_END), HTTP2 | TLS | CARRY)
 #define SOCKET_WRITE(call) SOCKET(call, HTTP_SERVER | HTTP_CLIENT | BIT(NET_SOCKET_WRITE), 0)
 
 /* clang-format off */
