@@ -42,6 +42,8 @@ static const char *const examples[] = {
 	"count system calls until Ctrl-C; /pid == $target/ keeps to that process",
 	"noderay trace -p 4242 -n 'profile-97 /pid==$target/ { @[jstack()]=count(); }'",
 	"where it spends its time, JavaScript named",
+	"noderay trace -p 4242 -n 'uv$target::uv_fs_open:entry{trace(args[0]->path)}'",
+	"which files it opens; man noderay-uv has all of libuv's functions",
 	"noderay trace -s latency.d -c 'node app.js'",
 	"run a program under a script",
 	"noderay trace -lv -n 'syscall::open*:entry'",
