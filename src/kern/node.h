@@ -348,10 +348,10 @@ struct ray_node_thread {
 	__u64 work, work_start, work_request, work_tid;
 	__u64 fs, fs_start, fs_sp, fs_submitted;
 	__u32 fs_type, work_kind;
-	__u64 ares_sp, cancel;
+	__u64 ares_sp, cancel, ring;
 	/* node_files.bpf.h: in one of the functions that use the C++ library, and in a system call of it since */
 	__u64 files_sp, files_start;
-	__u64 spare[8];
+	__u64 spare[7];
 };
 
 /* Key of `node_works`: something in a process that has an address, and which of our tables it is in. */

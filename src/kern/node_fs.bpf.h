@@ -251,4 +251,61 @@ static __always_inline void ray_fs_leave(struct ray_slot *s)
 		ray_work_push(c, RAY_EVENT_WORK_DONE);
 }
 
+/* ---- io_uring ---- */
+
+/* uv__iou_fs_*(loop, request...). The kernel may be done before it returns. */
+static __always_inline void ray_ring_enter(struct ray_slot *s, const struct ray_watched *node)
+{
+	struct ray_node_thread *thread = ray_node_thread(s);
+	__u64 request = s->hook_args[1];
+
+	ray_work_begin(s, request + node->at.fs_work, RAY_WORK_RING);
+	if (!thread || !node->at.fs_work)
+		return;
+	thread->ring = request;
+	if (ray_user_int(request + node->at.fs_type) == RAY_UV_FS_CLOSE)
+		ray_fs_close_path(s, node, RAY_UV_FS_CLOSE, request);
+}
+
+/* uv__iou_fs_*(loop, request...) was given one, and the ring had room for it: there is nothing else until node is done with it. */
+static __always_inline void ray_ring_submit(struct ray_slot *s, const struct ray_watched *node)
+{
+	struct ray_work_cursor *c = ray_work_cursor(s);
+	struct ray_node_thread *thread = ray_node_thread_known();
+	struct ray_node_work_state *blank;
+	__u64 request = thread ? thread->ring : 0;
+
+	ray_work_begin(s, request + node->at.fs_work, RAY_WORK_RING);
+	if (!request || !node->at.fs_work)
+		return;
+	thread->ring = 0;
+	if ((__u32)s->hook_args[RAY_HOOK_RESULT] != 1)
+		return;
+	c->request = ray_work_request(thread);
+	blank = ray_work_blank(s);
+	blank->submitted = c->now;
+	blank->request = c->request;
+	blank->kind = RAY_WORK_RING;
+	blank->tid = c->tid;
+	ray_work_keep(RAY_TABLE_WORK, c->work, blank);
+	ray_work_push(c, RAY_EVENT_FS_START);
+}
+
+/* node's callback(request): the loop has the result. */
+static __always_inline void ray_ring_done(struct ray_slot *s, const struct ray_watched *node)
+{
+	struct ray_work_cursor *c = ray_work_cursor(s);
+	struct ray_node_work_state *state = ray_work_find(RAY_TABLE_WORK, s->hook_args[0] + node->at.fs_work);
+
+	c->events = 0;
+	if (!state || state->kind != RAY_WORK_RING)
+		return;
+	ray_work_begin(s, s->hook_args[0] + node->at.fs_work, RAY_WORK_RING);
+	c->started = state->submitted;
+	c->request = state->request;
+	c->tid = state->tid;
+	ray_work_forget(RAY_TABLE_WORK, c->work);
+	ray_work_push(c, RAY_EVENT_FS_DONE);
+}
+
 #endif

@@ -279,6 +279,42 @@ RAY_RUNTIME __u64 ray_on_cancel_return(__u64 slot, __u64 step)
 	return ray_work_next(slot);
 }
 
+/* ---- io_uring ---- */
+
+RAY_RUNTIME __u64 ray_on_ring(__u64 slot, __u64 step)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+	struct ray_watched *node = ray_watched_get();
+
+	if (s && node && !step)
+		ray_ring_enter(s, node);
+	return 0;
+}
+
+RAY_RUNTIME __u64 ray_on_ring_return(__u64 slot, __u64 step)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+	struct ray_watched *node = ray_watched_get();
+
+	if (!s || !node)
+		return 0;
+	if (!step)
+		ray_ring_submit(s, node);
+	return ray_work_next(slot);
+}
+
+RAY_RUNTIME __u64 ray_on_ring_done(__u64 slot, __u64 step)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+	struct ray_watched *node = ray_watched_get();
+
+	if (!s || !node)
+		return 0;
+	if (!step)
+		ray_ring_done(s, node);
+	return ray_work_next(slot);
+}
+
 /* ---- what is not libuv's ---- */
 
 RAY_RUNTIME __u64 ray_on_file_call(__u64 slot, __u64 step)

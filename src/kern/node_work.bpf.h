@@ -20,6 +20,7 @@ enum ray_work_kind {
 	RAY_WORK_RANDOM,  /* uv_random() */
 	RAY_WORK_RESOLVE, /* c-ares: no work of the pool, but a question that takes its time */
 	RAY_WORK_REVERSE,
+	RAY_WORK_RING,	/* an operation on a file that the kernel does by itself, through io_uring */
 	RAY_WORK_INNER, /* an operation on a file that is part of a work */
 	RAY_WORK_CALL,	/* a system call on files, see node_files.bpf.h */
 };

@@ -66,6 +66,11 @@
 	{                                                                                                              \
 		.handler = "ray_on_file_call_return", .kind = RAY_SITE_SYSCALL_EXIT, .number = SYS_##call, .helps = FS \
 	}
+/* A function of libuv that gives an operation to io_uring. node 20 and the first of 22 use it if UV_USE_IO_URING=1 says so, later ones never for files. */
+#define RING_LOSS "operations on files through io_uring"
+#define RING(symbol)                                                                                              \
+	{ ENTRY("ray_on_ring", symbol), .helps = FS, .from = 20, .to = 22, .loss = RING_LOSS },                   \
+		{ RETURN("ray_on_ring_return", symbol), .helps = FS, .from = 20, .to = 22, .loss = RING_LOSS }
 /* What c-ares calls with the answer to one kind of question; its other arguments have changed. */
 #define ANSWER(traits) "_ZN4node10cares_wrap9QueryWrapINS0_" traits "EE8Callback"
 #define ANSWER_ROW(traits, what)                                                                         \
@@ -223,6 +228,11 @@ const struct ray_hook ray_hooks[] = {
 	{ RETURN("ray_on_work_return", "uv__random_work"), .helps = WORK_RUN, .loss = "uv_random()" },
 	{ ENTRY("ray_on_cancel", "uv_cancel"), .helps = BIT(FS_DONE) | BIT(DNS_DONE) | BIT(WORK_DONE), .loss = "works that were cancelled" },
 	{ RETURN("ray_on_cancel_return", "uv_cancel"), .helps = BIT(FS_DONE) | BIT(DNS_DONE) | BIT(WORK_DONE), .loss = "works that were cancelled" },
+
+	RING("uv__iou_fs_open"), RING("uv__iou_fs_close"), RING("uv__iou_fs_read_or_write"), RING("uv__iou_fs_statx"),
+	RING("uv__iou_fs_fsync_or_fdatasync"), RING("uv__iou_fs_link"), RING("uv__iou_fs_mkdir"), RING("uv__iou_fs_rename"),
+	RING("uv__iou_fs_symlink"), RING("uv__iou_fs_unlink"),
+	{ ENTRY("ray_on_ring_done", "_ZN4node24MakeLibuvRequestCallbackI7uv_fs_sPFvPS1_EE7WrapperES2_"), .helps = FS, .from = 20, .to = 22, .loss = RING_LOSS },
 
 	/* What is not libuv's */
 	FILES("_ZN4node2fsL6RmSyncE*", 24, "what fs.rmSync() and fs.cpSync() do"),

@@ -1,6 +1,6 @@
 // fs: every operation on files, as the program that asked for it knows it, on every node. SPDX-License-Identifier: MIT
 import test from 'node:test';
-import { hasVerb, isRoot, nodes, tmp } from './lib.mjs';
+import { hasVerb, isRoot, node as nodeOf, nodes, tmp } from './lib.mjs';
 import { compare, watched, within } from './truth.mjs';
 
 const needsRoot = { skip: (!isRoot && 'tracing needs root') || (!(await hasVerb('fs')) && 'this build has no verb fs') };
@@ -21,3 +21,9 @@ for (const node of nodes)
 		const { truth, records } = await watched(node, 'fs.js', ['fs'], { args: [directory] });
 		compare(truth, records, how);
 	});
+
+test('node 20 with io_uring', needsRoot, async () => {
+	const { truth, records } = await watched(nodeOf(20), 'fs.js', ['fs'], { args: [tmp()], env: { UV_USE_IO_URING: '1' } });
+	// What the kernel does by itself waits for no thread.
+	compare(truth, records, { ...how, check: (expected, seen) => within('total_ms', seen.total_ms, 0, expected.max_ms) });
+});

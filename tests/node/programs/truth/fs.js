@@ -158,8 +158,8 @@ async function inQueue() {
 	const pipes = Array.from({ length: threads }, (_, i) => at(`pipe-${i}`));
 	execFileSync('mkfifo', pipes);
 	const held = pipes.map((pipe) => forms.callback('open', pipe, 'r'));
-	const asked = now();
 	const waiting = ['one', 'two', 'three'].map((name) => forms.callback('stat', at(name)));
+	const asked = now(); // they are in the queue
 	await pause(60);
 	const freed = now();
 	const writers = pipes.map((pipe) => forms.sync('open', pipe, 'w'));
