@@ -1,20 +1,16 @@
 /* syscall.c - the arguments and the result of a call as text. See syscall.h. SPDX-License-Identifier: MIT */
 #include "view/syscall.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/futex.h>
 #include <netinet/in.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include "view/socket.h"
-
-enum { MAX_ERRNO = 4095, RESTART_FIRST = 512 };
 
 const char *ray_call_name(const struct ray_syscall *call)
 {
@@ -48,16 +44,6 @@ static bool word_at(const struct ray_call_seen *s, size_t i, struct word *ret)
 		at += ret->length;
 		at += *at == ' ';
 	}
-}
-
-static bool result_word(const struct ray_call_seen *s, struct word *ret)
-{
-	const char *equals = s->call ? strstr(s->call->shown, "= ") : NULL;
-
-	if (!equals)
-		return false;
-	*ret = (struct word){ equals + 2, strlen(equals + 2) };
-	return true;
 }
 
 /* The C type of argument i is as wide as a register. */
@@ -162,7 +148,7 @@ static void print_mode(const struct ray_call_seen *s, size_t i, struct ray_text 
 	ray_text_printf(out, "0%03o", (unsigned int)s->args[i]);
 }
 
-static void print_file(const struct ray_call_seen *s, int64_t fd, size_t name, struct ray_text *out)
+void ray_call_print_file(const struct ray_call_seen *s, int64_t fd, size_t name, struct ray_text *out)
 {
 	const struct ray_call_memory *socket = &s->sockets[name];
 	ray_auto_text ends = { 0 };
@@ -186,7 +172,7 @@ static void print_file(const struct ray_call_seen *s, int64_t fd, size_t name, s
 
 static void print_fd(const struct ray_call_seen *s, size_t i, struct ray_text *out)
 {
-	print_file(s, (int32_t)s->args[i], i, out);
+	ray_call_print_file(s, (int32_t)s->args[i], i, out);
 }
 
 static void print_dirfd(const struct ray_call_seen *s, size_t i, struct ray_text *out)
@@ -401,49 +387,4 @@ void ray_call_print_arg(const struct ray_call_seen *s, size_t i, struct ray_text
 	snprintf(name, sizeof(name), "%.*s", (int)w.length, w.at);
 	if (!s->args[i] || !s->memory[i].is_known || !ray_call_print_struct(s, name, &s->memory[i].text, out))
 		print_pointer(s, i, out);
-}
-
-/* ---- results ---- */
-
-/* The kernel's own codes, that a program never sees: the call begins again. */
-static const char *restart_name(int code)
-{
-	static const char *const names[] = { "ERESTARTSYS", "ERESTARTNOINTR", "ERESTARTNOHAND", NULL,
-					     "ERESTART_RESTARTBLOCK" };
-
-	return code >= RESTART_FIRST && code < RESTART_FIRST + 5 ? names[code - RESTART_FIRST] : NULL;
-}
-
-const char *ray_call_error(const struct ray_call_seen *s)
-{
-	const char *name;
-
-	if (s->result >= 0 || s->result < -MAX_ERRNO)
-		return NULL;
-	name = restart_name((int)-s->result);
-	if (!name)
-		name = strerrorname_np((int)-s->result);
-	return name ? name : "unknown error";
-}
-
-void ray_call_print_result(const struct ray_call_seen *s, struct ray_text *out)
-{
-	const char *error = ray_call_error(s);
-	struct word w = { "", 0 };
-
-	result_word(s, &w);
-	if (is_word(&w, "none"))
-		ray_text_add(out, "?");
-	else if (error && restart_name((int)-s->result))
-		ray_text_printf(out, "? %s (to be restarted)", error);
-	else if (error)
-		ray_text_printf(out, "-1 %s (%s)", error, strerrordesc_np((int)-s->result) ?: "unknown");
-	else if (is_word(&w, "ptr"))
-		ray_text_printf(out, "%#" PRIx64, (uint64_t)s->result);
-	else if (is_word(&w, "mode"))
-		ray_text_printf(out, "0%03" PRIo64, (uint64_t)s->result);
-	else if (is_word(&w, "fd"))
-		print_file(s, s->result, RAY_CALL_RESULT, out);
-	else
-		ray_text_printf(out, "%" PRId64, s->result);
 }

@@ -44,17 +44,20 @@ ray_call_name(const struct ray_syscall *call); /* as programs call it: "fstat", 
 size_t
 ray_call_arg_count(const struct ray_call_seen *s); /* those that mean something: open() has a mode only if it creates */
 void ray_call_print_arg(const struct ray_call_seen *s, size_t i, struct ray_text *out);
-/* "3", "0x7f12...", "-1 ENOENT (No such file or directory)", "?" */
+/* A descriptor, and what it is open on: files[name]. */
+void ray_call_print_file(const struct ray_call_seen *s, int64_t fd, size_t name, struct ray_text *out);
+/* syscall_result.c: "3", "0x7f12...", "-1 ENOENT (No such file or directory)", "?" */
 void ray_call_print_result(const struct ray_call_seen *s, struct ray_text *out);
 const char *ray_call_error(const struct ray_call_seen *s); /* "ENOENT"; NULL if it did not fail */
 
-/* syscall_struct.c: what an argument points to. */
+/* syscall_text.c: strings, names, addresses. */
 void ray_call_quote(const void *bytes, size_t size, bool is_cut, struct ray_text *out); /* "...\n"... */
 void ray_call_print_sockaddr(const struct ray_text *bytes, struct ray_text *out);
-/* A structure of the kind `word` of the table; false: it is none of these, or the bytes are too few. */
-bool ray_call_print_struct(const struct ray_call_seen *s, const char *word, const struct ray_text *bytes,
-			   struct ray_text *out);
 /* A value of flags:NAME or enum:NAME. */
 void ray_call_print_names(const char *name, size_t length, uint64_t value, struct ray_text *out);
+void ray_call_print_signals(uint64_t set, struct ray_text *out); /* [INT TERM] */
 
+/* syscall_struct.c: what an argument points to. A structure of the kind `word` of the table; false: it is none of these, or the bytes are too few. */
+bool ray_call_print_struct(const struct ray_call_seen *s, const char *word, const struct ray_text *bytes,
+			   struct ray_text *out);
 #endif
