@@ -9,14 +9,12 @@
 #include <cmocka.h>
 
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 
-#include "kern_run.h"
+#include "kern_calls.h"
 
 enum { STREAM_MAX = 1 << 20, MARKS_MAX = 512, REQUESTS_MAX = 64, ROUNDS = 2000 };
 
-static struct kern_run run;
 static uint64_t seed = 0x9e3779b97f4a7c15;
 static int sockets[2];
 
@@ -322,41 +320,6 @@ static void make_conversation(void)
 
 /* ---- what is told ---- */
 
-static struct ray_node_area *area(void)
-{
-	return (struct ray_node_area *)(run.slots + run.plan.event_at);
-}
-
-static struct ray_node_conn *connection(void)
-{
-	struct ray_node_conn_key key = { .tgid = (uint32_t)getpid(), .id = (uint32_t)sockets[0] };
-	static struct ray_node_conn conn;
-
-	assert_int_equal(bpf_map_lookup_elem(run.trace.maps[RAY_LINK_NODE_CONNS], &key, &conn), 0);
-	return &conn;
-}
-
-/* What is kept in the connection is told by its address in the kernel. */
-static const struct ray_node_request *told_request(int argument)
-{
-	uint64_t address = kern_slot(&run)->args[argument];
-
-	return (int64_t)address < 0 ? &connection()->own.request : (void *)kern_memory(&run, address);
-}
-
-static void set_call(uint64_t number, uint64_t a, uint64_t b, uint64_t c, int64_t result)
-{
-	struct ray_slot *s = kern_slot(&run);
-
-	memset(s->hook_args, 0, sizeof(s->hook_args));
-	s->hook_args[0] = a;
-	s->hook_args[1] = b;
-	s->hook_args[2] = c;
-	s->hook_args[RAY_HOOK_NUMBER] = number;
-	s->hook_args[RAY_HOOK_RESULT] = (uint64_t)result;
-	s->timestamp = 0;
-}
-
 static void no_event(void)
 {
 	int64_t event = kern_call(&run, 0, 0, 0, 0);
@@ -389,8 +352,8 @@ static void check_text(const char *what, const char *got, const char *expected, 
 
 static void check_request(struct request *r, int argument)
 {
-	const struct ray_node_request *got = told_request(argument);
 	const __u64 *args = kern_slot(&run)->args;
+	const struct ray_node_request *got = request_told(sockets[0], args[argument]);
 
 	check_text("method", got->method, r->method, RAY_NODE_METHOD);
 	check_text("url", got->url, r->url, RAY_NODE_URL);
@@ -399,7 +362,7 @@ static void check_request(struct request *r, int argument)
 	check_text("forwarded for", got->forwarded_for, r->forwarded, RAY_NODE_FORWARDED);
 	assert_int_equal(got->url_length, strlen(r->url));
 	assert_int_equal(got->version, r->version);
-	assert_int_equal(connection()->connection.fd, sockets[0]);
+	assert_int_equal(connection_of(sockets[0])->connection.fd, sockets[0]);
 	assert_true((int64_t)args[argument ? 0 : 1] < 0);
 	assert_int_not_equal(got->id, 0);
 	if (r->id)
@@ -577,33 +540,10 @@ static void converse(bool is_server)
 	close_connection(is_server);
 }
 
-static int count_elements(int fd, size_t key_size)
-{
-	char key[64], next[64];
-	int n = 0;
-
-	for (bool is_first = true; !bpf_map_get_next_key(fd, is_first ? NULL : key, next); is_first = false, n++)
-		memcpy(key, next, key_size);
-	return n;
-}
-
-static void need(void)
-{
-	run.plan.event_at = run.plan.slot_size;
-	run.plan.event_size = sizeof(struct ray_node_area);
-	run.plan.slot_size += run.plan.event_size;
-	run.trace.watched = (1ULL << RAY_EVENT_HTTP2_STREAM_OPEN) - 2;
-	if (kern_load(&run, "ray_on_socket"))
-		return;
-	if (strstr(run.skip, "not permitted"))
-		skip();
-	fail_msg("%s", run.skip);
-}
-
 static void conversations(void **state)
 {
 	(void)state;
-	need();
+	need_calls((1ULL << RAY_EVENT_HTTP2_STREAM_OPEN) - 2);
 	for (int i = 0; i < ROUNDS; i++) {
 		make_conversation();
 		converse(below(2));
