@@ -3,22 +3,12 @@
  *
  * Nothing is written to tracefs and nothing is pinned: the kernel takes everything away when the file descriptors go, however this process ends. */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "engine/attach.h"
 #include "engine/cpus.h"
-
-struct ray_error *ray_link_keep(struct ray_trace *t, int fd)
-{
-	if (ray_vec_push(&t->links, fd))
-		return NULL;
-	close(fd);
-	return &ray_enomem;
-}
 
 struct ray_error *ray_attach_error(int errnum, const char *what)
 {
@@ -42,7 +32,7 @@ static struct ray_error *raw_attach(struct ray_trace *t, const struct ray_entry 
 	union bpf_attr attr = { .raw_tracepoint = { .name = (uint64_t)(uintptr_t)name, .prog_fd = e->fd } };
 	long fd = bpf(BPF_RAW_TRACEPOINT_OPEN, &attr);
 
-	return fd < 0 ? ray_attach_error(errno, name) : ray_link_keep(t, (int)fd);
+	return fd < 0 ? ray_attach_error(errno, name) : ray_link_keep(t, (int)fd, 0);
 }
 
 /* Kernels before 5.15 have no link for perf events; we ask for 6.1 at least. */
@@ -57,7 +47,7 @@ static struct ray_error *perf_link(struct ray_trace *t, const struct ray_entry *
 	attr.link_create.attach_type = BPF_PERF_EVENT;
 	attr.link_create.perf_event.bpf_cookie = point;
 	fd = bpf(BPF_LINK_CREATE, &attr);
-	return fd < 0 ? ray_attach_error(errno, what) : ray_link_keep(t, (int)fd);
+	return fd < 0 ? ray_attach_error(errno, what) : ray_link_keep(t, (int)fd, 0);
 }
 
 struct ray_error *ray_perf_attach(struct ray_trace *t, const struct ray_entry *e, struct perf_event_attr *attr, int cpu,
@@ -145,80 +135,4 @@ struct ray_error *ray_entries_attach(struct ray_trace *t)
 	for (size_t i = 0; i < t->entries.n && !err; i++)
 		err = entry_attach(t, t->entries.at[i]);
 	return err;
-}
-
-/* The kernel waits tens of milliseconds for each perf event of a tracepoint that is closed, one after the other: a hundred would be
- * seconds, in which nobody gets their prompt back. Some are closed by a process of its own then. The programs do nothing any more. */
-enum { WORTH_A_PROCESS = 3 };
-
-static size_t slow_links(const struct ray_trace *t)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < t->entries.n; i++)
-		n += t->entries.at[i]->kind == RAY_SITE_TRACEPOINT;
-	return n;
-}
-
-static void close_links(struct ray_trace *t)
-{
-	for (size_t i = 0; i < t->links.n; i++)
-		close(t->links.at[i]);
-	t->links.n = 0;
-}
-
-static bool is_link(const struct ray_trace *t, int fd)
-{
-	for (size_t i = 0; i < t->links.n; i++)
-		if (t->links.at[i] == fd)
-			return true;
-	return false;
-}
-
-/* The closer has copies of all file descriptors: it keeps the links, and no pipe that somebody reads to its end. It waits until ours
- * are gone: whoever closes last waits for the kernel. */
-static void run_closer(const struct ray_trace *t, const int end[2])
-{
-	int limit = end[1];
-	char byte;
-
-	for (size_t i = 0; i < t->links.n; i++)
-		if (t->links.at[i] > limit)
-			limit = t->links.at[i];
-	for (int fd = 0; fd <= limit; fd++)
-		if (fd != end[0] && !is_link(t, fd))
-			close(fd);
-	close_range(limit + 1, ~0U, 0);
-	while (read(end[0], &byte, 1) < 0 && errno == EINTR)
-		;
-	_exit(0);
-}
-
-/* As a child's child, so that nobody has to wait for it. */
-static void start_closer(const struct ray_trace *t, const int end[2])
-{
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		if (fork() == 0)
-			run_closer(t, end);
-		_exit(0);
-	}
-	if (pid > 0)
-		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-			;
-}
-
-void ray_entries_detach(struct ray_trace *t)
-{
-	int end[2];
-
-	if (!t->links.n || slow_links(t) < WORTH_A_PROCESS || pipe2(end, O_CLOEXEC)) {
-		close_links(t);
-		return;
-	}
-	start_closer(t, end);
-	close(end[0]);
-	close_links(t);
-	close(end[1]);
 }

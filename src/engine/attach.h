@@ -7,8 +7,10 @@
 
 #include "engine/internal.h"
 
-/* Takes fd over: closed by ray_entries_detach(). */
-RAY_MUST_USE struct ray_error *ray_link_keep(struct ray_trace *t, int fd);
+/* Takes fd over: closed by ray_entries_detach(). pid: the process that it is about; 0: no certain one. */
+RAY_MUST_USE struct ray_error *ray_link_keep(struct ray_trace *t, int fd, pid_t pid);
+/* Closes those of processes that have ended. */
+void ray_links_forget(struct ray_trace *t, const pid_t *pids, size_t count);
 /* Opens a perf event and lets it run the entry's program, which finds `point` in its cookie. `what` is for the error. */
 RAY_MUST_USE struct ray_error *ray_perf_attach(struct ray_trace *t, const struct ray_entry *e,
 					       struct perf_event_attr *attr, int cpu, uint32_t point, const char *what);
@@ -19,8 +21,9 @@ bool ray_site_is_gone(const struct ray_site *site);
 /* All sites of an entry for uprobes. */
 RAY_MUST_USE struct ray_error *ray_uprobes_attach(struct ray_trace *t, struct ray_entry *e);
 
-/* One more site of an entry that is loaded. */
-RAY_MUST_USE struct ray_error *ray_uprobe_attach_late(struct ray_trace *t, struct ray_entry *e,
-						      const struct ray_site *site, uint32_t point);
+/* One more site of an entry that is loaded. It hangs after ray_uprobes_attach_late(): many at once cost as much as one. */
+RAY_MUST_USE struct ray_error *ray_uprobe_add_late(struct ray_trace *t, struct ray_entry *e,
+						   const struct ray_site *site, uint32_t point);
+RAY_MUST_USE struct ray_error *ray_uprobes_attach_late(struct ray_trace *t);
 
 #endif

@@ -110,7 +110,7 @@ static struct ray_error *attach_group(struct ray_trace *t, const struct ray_entr
 	fd = link_create(&attr);
 	if (fd < 0 && ray_site_is_gone(at->site))
 		return NULL;
-	return fd < 0 ? ray_attach_error(errno, at->site->uprobe.file) : ray_link_keep(t, fd);
+	return fd < 0 ? ray_attach_error(errno, at->site->uprobe.file) : ray_link_keep(t, fd, at->site->uprobe.pid);
 }
 
 static bool same_group(const struct ordered *a, const struct ordered *b)
@@ -118,17 +118,11 @@ static bool same_group(const struct ordered *a, const struct ordered *b)
 	return a->site->uprobe.pid == b->site->uprobe.pid && !strcmp(a->site->uprobe.file, b->site->uprobe.file);
 }
 
-struct ray_error *ray_uprobe_multi_attach(struct ray_trace *t, struct ray_entry *e)
+static struct ray_error *attach_groups(struct ray_trace *t, const struct ray_entry *e, struct ordered *all, size_t n)
 {
-	ray_auto_memory struct ordered *all = calloc(e->sites.n, sizeof(*all));
 	struct ray_error *err = NULL;
-	size_t i, n, first;
+	size_t i, first;
 
-	if (!all)
-		return &ray_enomem;
-	for (i = 0, n = 0; i < e->sites.n; i++)
-		if (e->sites.at[i])
-			all[n++] = (struct ordered){ e->sites.at[i], e->first_point + i };
 	qsort(all, n, sizeof(*all), by_file);
 	for (first = 0; first < n && !err; first = i) {
 		for (i = first + 1; i < n && i - first < AT_ONCE && same_group(&all[first], &all[i]); i++)
@@ -138,10 +132,28 @@ struct ray_error *ray_uprobe_multi_attach(struct ray_trace *t, struct ray_entry 
 	return err;
 }
 
-struct ray_error *ray_uprobe_multi_attach_one(struct ray_trace *t, struct ray_entry *e, const struct ray_site *site,
-					      uint32_t point)
+struct ray_error *ray_uprobe_multi_attach(struct ray_trace *t, struct ray_entry *e)
 {
-	const struct ordered one = { site, point };
+	ray_auto_memory struct ordered *all = calloc(e->sites.n, sizeof(*all));
+	size_t i, n;
 
-	return attach_group(t, e, &one, 1);
+	if (!all)
+		return &ray_enomem;
+	for (i = 0, n = 0; i < e->sites.n; i++)
+		if (e->sites.at[i])
+			all[n++] = (struct ordered){ e->sites.at[i], e->first_point + i };
+	return attach_groups(t, e, all, n);
+}
+
+struct ray_error *ray_uprobe_multi_attach_late(struct ray_trace *t, struct ray_entry *e)
+{
+	ray_auto_memory struct ordered *all = calloc(t->late.n + 1, sizeof(*all));
+	size_t n = 0;
+
+	if (!all)
+		return &ray_enomem;
+	for (size_t i = 0; i < t->late.n; i++)
+		if (t->late.at[i].entry == e)
+			all[n++] = (struct ordered){ t->late.at[i].site, t->late.at[i].point };
+	return n ? attach_groups(t, e, all, n) : NULL;
 }

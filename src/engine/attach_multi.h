@@ -12,7 +12,7 @@ enum { RAY_ATTACH_UPROBE_MULTI = 48 };
 bool ray_uprobe_multi_works(void);
 /* All sites of the entry, one link for each file and process. */
 RAY_MUST_USE struct ray_error *ray_uprobe_multi_attach(struct ray_trace *t, struct ray_entry *e);
-RAY_MUST_USE struct ray_error *ray_uprobe_multi_attach_one(struct ray_trace *t, struct ray_entry *e,
-							   const struct ray_site *site, uint32_t point);
+/* Those of t->late that are the entry's. */
+RAY_MUST_USE struct ray_error *ray_uprobe_multi_attach_late(struct ray_trace *t, struct ray_entry *e);
 
 #endif

@@ -67,14 +67,33 @@ struct ray_error *ray_uprobes_attach(struct ray_trace *t, struct ray_entry *e)
 	return err;
 }
 
-struct ray_error *ray_uprobe_attach_late(struct ray_trace *t, struct ray_entry *e, const struct ray_site *site,
-					 uint32_t point)
+struct ray_error *ray_uprobe_add_late(struct ray_trace *t, struct ray_entry *e, const struct ray_site *site,
+				      uint32_t point)
+{
+	return ray_vec_push(&t->late, (struct ray_late_site){ e, site, point }) ? NULL : &ray_enomem;
+}
+
+static struct ray_error *entry_attach_late(struct ray_trace *t, struct ray_entry *e)
 {
 	struct ray_error *err;
 	int type;
 
 	if (e->expected_attach_type == RAY_ATTACH_UPROBE_MULTI)
-		return ray_uprobe_multi_attach_one(t, e, site, point);
+		return ray_uprobe_multi_attach_late(t, e);
 	err = uprobe_type(&type);
-	return err ? err : uprobe_attach(t, e, site, point, type);
+	for (size_t i = 0; i < t->late.n && !err; i++)
+		if (t->late.at[i].entry == e)
+			err = uprobe_attach(t, e, t->late.at[i].site, t->late.at[i].point, type);
+	return err;
+}
+
+struct ray_error *ray_uprobes_attach_late(struct ray_trace *t)
+{
+	struct ray_error *err = NULL;
+
+	for (size_t i = 0; i < t->entries.n && t->late.n && !err; i++)
+		if (t->entries.at[i]->kind == RAY_SITE_UPROBE || t->entries.at[i]->kind == RAY_SITE_URETPROBE)
+			err = entry_attach_late(t, t->entries.at[i]);
+	t->late.n = 0;
+	return err;
 }

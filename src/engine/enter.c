@@ -365,22 +365,37 @@ static struct ray_error *places_reserve(struct ray_trace *t)
 	return err;
 }
 
+struct ray_error *ray_point_add_late(struct ray_trace *t, const struct ray_point *point, uint32_t *ret)
+{
+	bool is_used = t->free_points.n > 0;
+	uint32_t number = is_used ? t->free_points.at[t->free_points.n - 1] : (uint32_t)t->points.n;
+
+	if (bpf_map_update_elem(t->maps[RAY_LINK_POINTS], &number, point, BPF_ANY))
+		return ray_error_new(RAY_FAILED, "no room for more probes of processes that come later");
+	if (is_used)
+		t->free_points.n--;
+	else if (!ray_vec_push(&t->points, *point))
+		return &ray_enomem;
+	*ret = number;
+	return NULL;
+}
+
 static struct ray_error *late_add(struct ray_trace *t, struct ray_entry *e, const struct target *target,
 				  const struct ray_site *site)
 {
 	struct ray_point point = { 0 };
-	uint32_t number = (uint32_t)t->points.n;
+	struct ray_error *err;
+	uint32_t number;
 
 	if (e->kind != site->kind || e->is_watch)
 		return NULL;
 	point_fill(e, site, target, &point);
 	if (!point.clauses[0] && !point.clauses[1])
 		return NULL;
-	if (bpf_map_update_elem(t->maps[RAY_LINK_POINTS], &number, &point, BPF_ANY))
-		return ray_error_new(RAY_FAILED, "no room for more probes of processes that come later");
-	if (!ray_vec_push(&t->points, point))
-		return &ray_enomem;
-	return ray_uprobe_attach_late(t, e, site, number);
+	err = ray_point_add_late(t, &point, &number);
+	if (err)
+		return err;
+	return ray_uprobe_add_late(t, e, site, number);
 }
 
 struct ray_error *ray_entries_add_late(struct ray_trace *t, struct ray_probe *probe)

@@ -45,6 +45,8 @@ bool ray_entry_is_single(const struct ray_entry *e);
 bool ray_trace_may_grow(const struct ray_trace *t, const struct ray_clause *only);
 /* enter.c: hangs in a probe that its clauses have got since the start. */
 RAY_MUST_USE struct ray_error *ray_entries_add_late(struct ray_trace *t, struct ray_probe *probe);
+/* A point for a site that comes late; one whose process has ended is used again. */
+RAY_MUST_USE struct ray_error *ray_point_add_late(struct ray_trace *t, const struct ray_point *point, uint32_t *ret);
 /* enter_code.c */
 void ray_entry_emit(struct ray_trace *t, struct ray_entry *e);
 void ray_entry_emit_fault(struct ray_trace *t, struct ray_piece *p);

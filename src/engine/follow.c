@@ -25,6 +25,7 @@ struct ray_follow {
 	struct ray_trace *t;
 	RAY_VEC(struct ring) rings;
 	RAY_VEC(pid_t) changed; /* processes to look at */
+	RAY_VEC(pid_t) ended;
 	bool any_process;	/* some description can match a process that nobody knows yet */
 };
 
@@ -43,6 +44,7 @@ void ray_follow_free(struct ray_follow *f)
 	}
 	ray_vec_free(&f->rings);
 	ray_vec_free(&f->changed);
+	ray_vec_free(&f->ended);
 	free(f);
 }
 
@@ -190,7 +192,7 @@ static void take_record(struct ray_follow *f, uint32_t type, const uint32_t *wor
 	else if (type == PERF_RECORD_FORK && words[0] != words[1])
 		note_pid(f, words[0]);
 	else if (type == PERF_RECORD_EXIT && words[0] == words[2])
-		ray_watch_forget(f->t, (pid_t)words[0]);
+		(void)ray_vec_push(&f->ended, (pid_t)words[0]); /* else its probes hang on, in nothing */
 	else if (type == PERF_RECORD_LOST)
 		note_lost(f);
 }
@@ -269,6 +271,8 @@ static struct ray_error *look_at(struct ray_follow *f, pid_t pid)
 		if (!is_twice)
 			err = ray_entries_add_late(f->t, added.at[i]);
 	}
+	if (!err)
+		err = ray_uprobes_attach_late(f->t);
 	ray_code_process_let_go(f->t->catalogue, pid);
 	ray_vec_free(&added);
 	return err;
@@ -280,6 +284,11 @@ struct ray_error *ray_follow_work(struct ray_follow *f)
 
 	for (size_t i = 0; i < f->rings.n; i++)
 		read_ring(f, &f->rings.at[i]);
+	/* Links first: points that are free may be used again. */
+	ray_links_forget(f->t, f->ended.at, f->ended.n);
+	for (size_t i = 0; i < f->ended.n; i++)
+		ray_watch_forget(f->t, f->ended.at[i]);
+	f->ended.n = 0;
 	for (size_t i = 0; i < f->changed.n && !err; i++)
 		err = look_at(f, f->changed.at[i]);
 	f->changed.n = 0;

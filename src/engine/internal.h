@@ -57,6 +57,18 @@ struct ray_watched_probe {
 	size_t clause_count;
 };
 
+/* Keeps something hung in. */
+struct ray_link {
+	int fd;
+	pid_t pid; /* the process that it is about; 0: no certain one */
+};
+
+struct ray_late_site {
+	struct ray_entry *entry;
+	const struct ray_site *site;
+	uint32_t point;
+};
+
 struct ray_trace {
 	struct ray_arena *arena;
 	struct ray_program *program;
@@ -84,7 +96,9 @@ struct ray_trace {
 	uint32_t probes_size;		     /* elements of the map PROBES */
 	uint32_t ring_size, slot_count;
 	int epoll; /* readable when there is something to do; -1 before the start */
-	RAY_VEC(int) links;
+	RAY_VEC(struct ray_link) links;
+	RAY_VEC(struct ray_late_site) late; /* sites that are not attached yet */
+	RAY_VEC(uint32_t) free_points;	    /* of processes that have ended */
 	struct ray_consumer *consumer;
 	uint64_t switch_ns; /* when the buffer is read next; 0: whenever there is something */
 	struct ray_stacker *stacker;

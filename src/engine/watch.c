@@ -296,18 +296,17 @@ struct ray_error *ray_watches_tell(struct ray_trace *t)
 static struct ray_error *hang_late(struct ray_trace *t, struct ray_watch *watch, struct ray_watch_site *at)
 {
 	struct ray_entry *e = entry_find(t, &ray_hooks[at->row]);
-	uint32_t number = (uint32_t)t->points.n;
 	struct ray_point point;
+	struct ray_error *err;
 
 	if (!e || !is_needed(watch, at))
 		return NULL;
 	point = point_of(e, watch, at->row);
-	if (bpf_map_update_elem(t->maps[RAY_LINK_POINTS], &number, &point, BPF_ANY))
-		return ray_error_new(RAY_FAILED, "no room for more probes of processes that come later");
-	if (!ray_vec_push(&t->points, point))
-		return &ray_enomem;
-	at->is_hung = true;
-	return ray_uprobe_attach_late(t, e, &at->site, number);
+	err = ray_point_add_late(t, &point, &at->point);
+	if (err)
+		return err;
+	at->is_hung = at->is_late = true;
+	return ray_uprobe_add_late(t, e, &at->site, at->point);
 }
 
 struct ray_error *ray_watch_add_late(struct ray_trace *t, struct ray_probe *probe, const struct ray_site *site,
@@ -350,6 +349,16 @@ static void forget_in(int map, size_t key_size, uint32_t tgid)
 		bpf_map_delete_elem(map, key);
 }
 
+/* For those that come later still. The links that know them by number are closed by ray_links_forget(). */
+static void points_free(struct ray_trace *t, struct ray_watch *watch)
+{
+	for (size_t i = 0; i < watch->site_count; i++) {
+		if (watch->sites[i].is_late)
+			(void)ray_vec_push(&t->free_points, watch->sites[i].point); /* else it is used no more */
+		watch->sites[i].is_late = false;
+	}
+}
+
 void ray_watch_forget(struct ray_trace *t, pid_t pid)
 {
 	uint32_t tgid = (uint32_t)pid;
@@ -357,6 +366,7 @@ void ray_watch_forget(struct ray_trace *t, pid_t pid)
 	for (size_t i = 0; i < t->watches.n; i++) {
 		if (t->watches.at[i]->pid != pid)
 			continue;
+		points_free(t, t->watches.at[i]);
 		t->watches.at[i] = t->watches.at[--t->watches.n];
 		bpf_map_delete_elem(t->maps[RAY_LINK_NODES], &tgid);
 		forget_in(t->maps[RAY_LINK_NODE_CONNS], sizeof(struct ray_node_conn_key), tgid);

@@ -38,7 +38,9 @@ extern const size_t ray_hook_count;
 struct ray_watch_site {
 	size_t row;
 	struct ray_site site;
-	bool is_hung; /* the engine's */
+	/* The engine's. */
+	bool is_hung, is_late;
+	uint32_t point; /* is_late */
 };
 
 struct ray_watch {
