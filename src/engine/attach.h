@@ -9,7 +9,7 @@
 
 /* Takes fd over: closed by ray_entries_detach(). pid: the process that it is about; 0: no certain one. */
 RAY_MUST_USE struct ray_error *ray_link_keep(struct ray_trace *t, int fd, pid_t pid);
-/* Closes those of processes that have ended. */
+/* Closes those of processes that have ended; their points are free then. */
 void ray_links_forget(struct ray_trace *t, const pid_t *pids, size_t count);
 /* Opens a perf event and lets it run the entry's program, which finds `point` in its cookie. `what` is for the error. */
 RAY_MUST_USE struct ray_error *ray_perf_attach(struct ray_trace *t, const struct ray_entry *e,

@@ -70,7 +70,10 @@ struct ray_error *ray_uprobes_attach(struct ray_trace *t, struct ray_entry *e)
 struct ray_error *ray_uprobe_add_late(struct ray_trace *t, struct ray_entry *e, const struct ray_site *site,
 				      uint32_t point)
 {
-	return ray_vec_push(&t->late, (struct ray_late_site){ e, site, point }) ? NULL : &ray_enomem;
+	return ray_vec_push(&t->late, (struct ray_late_site){ e, site, point }) &&
+			       ray_vec_push(&t->late_points, (struct ray_late_point){ site->uprobe.pid, point }) ?
+		       NULL :
+		       &ray_enomem;
 }
 
 static struct ray_error *entry_attach_late(struct ray_trace *t, struct ray_entry *e)

@@ -129,6 +129,7 @@ void ray_trace_free(struct ray_trace *t)
 	ray_load_close(t);
 	ray_vec_free(&t->links);
 	ray_vec_free(&t->late);
+	ray_vec_free(&t->late_points);
 	ray_vec_free(&t->free_points);
 	ray_arena_free(t->arena);
 	free(t);

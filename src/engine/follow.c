@@ -278,6 +278,24 @@ static struct ray_error *look_at(struct ray_follow *f, pid_t pid)
 	return err;
 }
 
+/* A process has ended: the next one of its number gets its probes anew. */
+static void forget(struct ray_follow *f, pid_t pid)
+{
+	struct ray_program *program = f->t->program;
+
+	for (size_t i = 0; i < program->clauses.n; i++) {
+		struct ray_clause *clause = program->clauses.at[i];
+		size_t n = 0;
+
+		for (size_t k = 0; k < clause->probes.n; k++)
+			if (clause->probes.at[k]->pid != pid)
+				clause->probes.at[n++] = clause->probes.at[k];
+		clause->probes.n = n;
+	}
+	ray_watch_forget(f->t, pid);
+	ray_catalogue_forget(f->t->catalogue, pid);
+}
+
 struct ray_error *ray_follow_work(struct ray_follow *f)
 {
 	struct ray_error *err = NULL;
@@ -287,7 +305,7 @@ struct ray_error *ray_follow_work(struct ray_follow *f)
 	/* Links first: points that are free may be used again. */
 	ray_links_forget(f->t, f->ended.at, f->ended.n);
 	for (size_t i = 0; i < f->ended.n; i++)
-		ray_watch_forget(f->t, f->ended.at[i]);
+		forget(f, f->ended.at[i]);
 	f->ended.n = 0;
 	for (size_t i = 0; i < f->changed.n && !err; i++)
 		err = look_at(f, f->changed.at[i]);

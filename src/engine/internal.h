@@ -63,6 +63,11 @@ struct ray_link {
 	pid_t pid; /* the process that it is about; 0: no certain one */
 };
 
+struct ray_late_point {
+	pid_t pid;
+	uint32_t point;
+};
+
 struct ray_late_site {
 	struct ray_entry *entry;
 	const struct ray_site *site;
@@ -98,7 +103,8 @@ struct ray_trace {
 	int epoll; /* readable when there is something to do; -1 before the start */
 	RAY_VEC(struct ray_link) links;
 	RAY_VEC(struct ray_late_site) late; /* sites that are not attached yet */
-	RAY_VEC(uint32_t) free_points;	    /* of processes that have ended */
+	RAY_VEC(struct ray_late_point) late_points; /* of processes that came later */
+	RAY_VEC(uint32_t) free_points;		    /* of those that have ended */
 	struct ray_consumer *consumer;
 	uint64_t switch_ns; /* when the buffer is read next; 0: whenever there is something */
 	struct ray_stacker *stacker;

@@ -50,22 +50,39 @@ static void close_all(const struct ray_link *links, size_t n)
 		pthread_join(threads[--started], NULL);
 }
 
+static bool is_among(pid_t pid, const pid_t *pids, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (pids[i] == pid)
+			return true;
+	return false;
+}
+
+/* For processes that come later still. */
+static void points_free(struct ray_trace *t, const pid_t *pids, size_t count)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->late_points.n; i++)
+		if (!is_among(t->late_points.at[i].pid, pids, count) ||
+		    !ray_vec_push(&t->free_points, t->late_points.at[i].point))
+			t->late_points.at[n++] = t->late_points.at[i];
+	t->late_points.n = n;
+}
+
 void ray_links_forget(struct ray_trace *t, const pid_t *pids, size_t count)
 {
 	RAY_VEC(struct ray_link) gone = { 0 };
 	size_t n = 0;
 
-	for (size_t i = 0; i < t->links.n; i++) {
-		bool is_gone = false;
-
-		for (size_t k = 0; k < count; k++)
-			is_gone |= t->links.at[i].pid == pids[k];
-		if (!is_gone || !ray_vec_push(&gone, t->links.at[i]))
+	for (size_t i = 0; i < t->links.n && count; i++)
+		if (!is_among(t->links.at[i].pid, pids, count) || !ray_vec_push(&gone, t->links.at[i]))
 			t->links.at[n++] = t->links.at[i];
-	}
-	t->links.n = n;
+	if (count)
+		t->links.n = n;
 	close_all(gone.at, gone.n);
 	ray_vec_free(&gone);
+	points_free(t, pids, count);
 }
 
 /* ---- closing everything ---- */

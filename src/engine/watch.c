@@ -298,15 +298,16 @@ static struct ray_error *hang_late(struct ray_trace *t, struct ray_watch *watch,
 	struct ray_entry *e = entry_find(t, &ray_hooks[at->row]);
 	struct ray_point point;
 	struct ray_error *err;
+	uint32_t number;
 
 	if (!e || !is_needed(watch, at))
 		return NULL;
 	point = point_of(e, watch, at->row);
-	err = ray_point_add_late(t, &point, &at->point);
+	err = ray_point_add_late(t, &point, &number);
 	if (err)
 		return err;
-	at->is_hung = at->is_late = true;
-	return ray_uprobe_add_late(t, e, &at->site, at->point);
+	at->is_hung = true;
+	return ray_uprobe_add_late(t, e, &at->site, number);
 }
 
 struct ray_error *ray_watch_add_late(struct ray_trace *t, struct ray_probe *probe, const struct ray_site *site,
@@ -349,29 +350,19 @@ static void forget_in(int map, size_t key_size, uint32_t tgid)
 		bpf_map_delete_elem(map, key);
 }
 
-/* For those that come later still. The links that know them by number are closed by ray_links_forget(). */
-static void points_free(struct ray_trace *t, struct ray_watch *watch)
-{
-	for (size_t i = 0; i < watch->site_count; i++) {
-		if (watch->sites[i].is_late)
-			(void)ray_vec_push(&t->free_points, watch->sites[i].point); /* else it is used no more */
-		watch->sites[i].is_late = false;
-	}
-}
-
 void ray_watch_forget(struct ray_trace *t, pid_t pid)
 {
 	uint32_t tgid = (uint32_t)pid;
+	size_t n = 0, known = t->watches.n;
 
-	for (size_t i = 0; i < t->watches.n; i++) {
+	for (size_t i = 0; i < known; i++)
 		if (t->watches.at[i]->pid != pid)
-			continue;
-		points_free(t, t->watches.at[i]);
-		t->watches.at[i] = t->watches.at[--t->watches.n];
-		bpf_map_delete_elem(t->maps[RAY_LINK_NODES], &tgid);
-		forget_in(t->maps[RAY_LINK_NODE_CONNS], sizeof(struct ray_node_conn_key), tgid);
-		forget_in(t->maps[RAY_LINK_NODE_H2], sizeof(struct ray_h2_key), tgid);
-		forget_in(t->maps[RAY_LINK_NODE_WORKS], sizeof(struct ray_node_work_key), tgid);
+			t->watches.at[n++] = t->watches.at[i];
+	t->watches.n = n;
+	if (n == known)
 		return;
-	}
+	bpf_map_delete_elem(t->maps[RAY_LINK_NODES], &tgid);
+	forget_in(t->maps[RAY_LINK_NODE_CONNS], sizeof(struct ray_node_conn_key), tgid);
+	forget_in(t->maps[RAY_LINK_NODE_H2], sizeof(struct ray_h2_key), tgid);
+	forget_in(t->maps[RAY_LINK_NODE_WORKS], sizeof(struct ray_node_work_key), tgid);
 }

@@ -9,6 +9,7 @@
 #include "probe/process.h"
 #include "probe/provider.h"
 #include "probe/tracefs.h"
+#include "probe/watch.h"
 
 enum { FIRST_FREE = 10000 };
 
@@ -177,6 +178,33 @@ const struct ray_probe *ray_catalogue_probe(const struct ray_catalogue *c, uint3
 uint32_t ray_catalogue_id_limit(const struct ray_catalogue *c)
 {
 	return c->by_id.n;
+}
+
+void ray_catalogue_forget(struct ray_catalogue *c, pid_t pid)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->watches.n; i++)
+		if (c->watches.at[i]->pid != pid)
+			c->watches.at[n++] = c->watches.at[i];
+	c->watches.n = n;
+	n = 0;
+	for (size_t i = 0; i < c->processes.n; i++)
+		if (c->processes.at[i]->pid == pid)
+			ray_code_process_free(c->processes.at[i]);
+		else
+			c->processes.at[n++] = c->processes.at[i];
+	c->processes.n = n;
+	for (size_t i = 0; i < c->by_id.n; i++) {
+		struct ray_probe *probe = c->by_id.at[i];
+
+		if (!probe || probe->pid != pid)
+			continue;
+		probe->data = NULL;
+		probe->sites = NULL;
+		probe->site_count = 0;
+		probe->sites_known = false;
+	}
 }
 
 /* ---- finding by name ---- */

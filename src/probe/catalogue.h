@@ -59,6 +59,8 @@ bool ray_catalogue_may_grow(const struct ray_catalogue *c, const struct ray_prob
 /* Looks at one process again; appends its probes that match, also those that are known. A process that is gone has none. */
 RAY_MUST_USE struct ray_error *ray_catalogue_match_process(struct ray_catalogue *c, const struct ray_probe_spec *spec,
 							   pid_t pid, ray_probe_list *matches);
+/* A process has ended: the next one of its number has nothing to do with it. Its probes keep their numbers and names. */
+void ray_catalogue_forget(struct ray_catalogue *c, pid_t pid);
 const struct ray_probe *ray_catalogue_probe(const struct ray_catalogue *c, uint32_t id); /* NULL if there is none */
 /* All numbers are below; there are gaps, as providers that know all their probes have numbers of their own. */
 uint32_t ray_catalogue_id_limit(const struct ray_catalogue *c);

@@ -57,20 +57,23 @@ static bool may_hold_hooks(const struct ray_code_module *m)
 	return false;
 }
 
+/* A file that cannot be opened now, as its process ends, can be when the next one maps it. */
 static struct file *file_of(struct ray_catalogue *c, struct ray_node_cache *cache, const struct ray_code_module *m)
 {
 	struct file *f;
 
-	for (f = cache->files; f; f = f->next)
-		if (f->file == m->file)
-			return f;
-	f = ray_arena_alloc(ray_catalogue_arena(c), sizeof(*f));
-	if (!f)
-		return NULL;
-	f->file = m->file;
-	f->elf = ray_code_module_elf(m) ? m->file->elf : NULL;
-	f->next = cache->files;
-	cache->files = f;
+	for (f = cache->files; f && f->file != m->file;)
+		f = f->next;
+	if (!f) {
+		f = ray_arena_alloc(ray_catalogue_arena(c), sizeof(*f));
+		if (!f)
+			return NULL;
+		f->file = m->file;
+		f->next = cache->files;
+		cache->files = f;
+	}
+	if (!f->elf && ray_code_module_elf(m))
+		f->elf = m->file->elf;
 	return f;
 }
 

@@ -38,9 +38,7 @@ extern const size_t ray_hook_count;
 struct ray_watch_site {
 	size_t row;
 	struct ray_site site;
-	/* The engine's. */
-	bool is_hung, is_late;
-	uint32_t point; /* is_late */
+	bool is_hung; /* the engine's */
 };
 
 struct ray_watch {
