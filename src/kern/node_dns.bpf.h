@@ -100,7 +100,7 @@ static __always_inline void ray_dns_fill_question(struct ray_node_dns *dns, cons
 }
 
 /* area->dns, for what the cursor says. */
-static __always_inline void ray_dns_fill(struct ray_slot *s, const struct ray_watched *node, __u32 event)
+static __noinline void ray_dns_fill(struct ray_slot *s, const struct ray_watched *node, __u32 event)
 {
 	struct ray_work_cursor *c = ray_work_cursor(s);
 	struct ray_node_dns *dns = &ray_node_area(s)->dns;

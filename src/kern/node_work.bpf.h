@@ -215,7 +215,7 @@ static __always_inline void ray_work_operation_dns(char *dst, __u32 kind)
 }
 
 /* area->work, for what the cursor says. */
-static __always_inline void ray_work_fill(struct ray_slot *s, const struct ray_watched *node, __u32 event)
+static __noinline void ray_work_fill(struct ray_slot *s, const struct ray_watched *node, __u32 event)
 {
 	struct ray_work_cursor *c = ray_work_cursor(s);
 	struct ray_node_work *work = &ray_node_area(s)->work;
