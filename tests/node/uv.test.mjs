@@ -86,8 +86,9 @@ for (const node of nodes)
 	});
 
 for (const node of nodes)
-	test(`node ${node.name}: every function is in the catalogue, and can be probed`, needsRoot, async () => {
+	test(`node ${node.name}: every function is in the catalogue, and can be probed`, needsRoot, async (t) => {
 		const target = await start(node, { code: 'setInterval(() => require("fs").statSync("/"), 20); console.log("ready")' });
+		t.after(() => target.stop());
 		const maps = fs.readFileSync(`/proc/${target.pid}/maps`, 'utf8');
 		const file = maps.match(/ (\/.*\/libuv\.so[.\d]*)$/m)?.[1] ?? node.path;
 		const symbols = execFileSync('nm', ['-D', '--defined-only', file], { encoding: 'utf8', maxBuffer: 1 << 28 });
@@ -114,20 +115,20 @@ for (const node of nodes)
 		assert.match(pairs.stdout, /^ +uv_timer_start +1 +\d/m);
 		assert.doesNotMatch(pairs.stdout, /^ +uv_\w+ +0 +[2-9]/m); // but for one that had begun before
 		assert.doesNotMatch(pairs.stdout, /hrtime +0 /);
-		await target.stop();
 	});
 
-test('the line of the manual', needsRoot, async () => {
+test('the line of the manual', needsRoot, async (t) => {
 	const target = await start(node(22), { code: 'setInterval(() => require("fs").readFileSync("/etc/hostname"), 20); console.log(1)' });
+	t.after(() => target.stop());
 	const { code, stdout, stderr } = await trace('-q', '-p', target.pid, '-n',
 		'uv$target::uv_fs_open:entry { printf("%s", args[0]->path) } uv$target::uv_fs_close:return { exit(0); }');
 	assert.equal(code, 0, stderr);
 	assert.equal(stdout.trim(), '/etc/hostname');
-	await target.stop();
 });
 
-test('-lv shows the signature, and the JavaScript', needsRoot, async () => {
+test('-lv shows the signature, and the JavaScript', needsRoot, async (t) => {
 	const target = await start(node(22), { code: 'setInterval(() => {}, 1e6); console.log(1)' });
+	t.after(() => target.stop());
 	const details = async (what) => (await trace('-l', '-v', '-n', `uv${target.pid}::${what}`)).stdout.replace(/^[^]*?\n\tArgument Types\n/, '');
 	assert.equal(await details('uv_fs_open:entry'), `\
 		args[0]: struct uv_fs_open *
@@ -151,24 +152,23 @@ test('-lv shows the signature, and the JavaScript', needsRoot, async () => {
 	assert.match(await details('uv_fs_utime:entry'), /\targs\[0\]->atime: cannot be read\n/);
 	assert.match(await details('uv_version:entry'), /\tunsigned int uv_version\(void\)\n\n\tFrom JavaScript\n\t\tnothing of node's own/);
 	for (const line of (await details('')).split('\n')) assert.ok(line.replace(/^\t*/, (tabs) => ' '.repeat(8 * tabs.length)).length <= 80, line);
-	await target.stop();
 });
 
-test('a process that starts later', needsRoot, async () => {
+test('a process that starts later', needsRoot, async (t) => {
 	const file = path.join(tmp(), 'late');
 	fs.writeFileSync(file, '');
 	const child = spawn(binary, ['trace', '-Z', '-q', '-n', 'BEGIN { printf("ready\\n"); }', '-n',
 		`uv*::uv_fs_open:entry /args[0]->path == "${file}"/ { printf("%d opens %s\\n", pid, args[0]->path); }`], { stdio: ['ignore', 'pipe', 'pipe'] });
+	t.after(() => child.kill('SIGKILL'));
 	let stdout = '', stderr = '';
 	child.stdout.on('data', (data) => (stdout += data));
 	child.stderr.on('data', (data) => (stderr += data));
 	await until(() => stdout.includes('ready') || child.exitCode !== null, () => stderr);
 	for (const name of ['16', 'debian']) {
 		const target = await start(node(name), { code: `setInterval(() => require("fs").readFileSync("${file}"), 20); console.log(1)` });
+		t.after(() => target.stop());
 		await until(() => stdout.includes(`${target.pid} opens ${file}\n`) || child.exitCode !== null, () => `nothing of ${target.pid}: ${stderr}`);
-		await target.stop();
 	}
-	child.kill('SIGINT');
 });
 
 test('a program that is no node', needsRoot, async () => {
