@@ -156,32 +156,55 @@ static __always_inline void ray_work_begin(struct ray_slot *s, __u64 work, __u32
 
 enum { RAY_UV_WORK_CB = 72 /* of uv_work_t */ };
 
-/* Which of the two it is, and what it runs. Jobs are objects with virtual functions: the one that the pool calls tells their class. */
+enum {
+	RAY_JOB_EXECUTE =
+		24 /* from the name of a job of Node-API to the addon's function: its env and data are between */
+};
+
+/* In newer nodes jobs have a name: "crypto", "zlib", "node_api". 0: there is none, or it cannot be one. */
+static __always_inline __u64 ray_work_job_name(const struct ray_watched *node, __u64 request)
+{
+	__u64 name = node->at.job_type ? ray_user_pointer(request + node->at.job_type) : 0;
+	char first = 0;
+
+	if (!name)
+		return 0;
+	bpf_probe_read_user(&first, 1, (void *)name);
+	return first >= 'a' && first <= 'z' ? name : 0;
+}
+
+/* Jobs are objects with virtual functions: the one that the pool calls tells their class; those of Node-API have a function of the addon's. */
+static __always_inline __u64 ray_work_job_function(const struct ray_watched *node, __u64 request)
+{
+	__u64 name = ray_work_job_name(node, request), table;
+
+	if (name && ray_user_pointer(name) == RAY_WORD('n', 'o', 'd', 'e', '_', 'a', 'p', 'i'))
+		return ray_user_pointer(request + node->at.job_type + RAY_JOB_EXECUTE);
+	/* node::ThreadPoolWork: its virtual functions, the Environment *, the uv_work_t. The first two of them destroy it. */
+	table = ray_user_pointer(request - 16);
+	return table ? ray_user_pointer(table + 16) : 0;
+}
+
+/* Which of the two it is, and what it runs. */
 static __always_inline void ray_work_queued(struct ray_work_cursor *c, const struct ray_watched *node, __u64 callback)
 {
-	__u64 request = c->work - node->at.queue_work, table;
+	__u64 function;
 
 	c->function = callback;
 	if (!callback || callback != node->code[RAY_CODE_JOB])
 		return;
 	c->kind = RAY_WORK_JOB;
-	/* node::ThreadPoolWork: its virtual functions, the Environment *, the uv_work_t. The first two of them destroy it. */
-	table = ray_user_pointer(request - 16);
-	table = table ? ray_user_pointer(table + 16) : 0;
-	if (table)
-		c->function = table;
+	function = ray_work_job_function(node, c->work - node->at.queue_work);
+	if (function)
+		c->function = function;
 }
 
-/* In newer nodes jobs have a name, too: "crypto", "zlib". */
 static __always_inline void ray_work_name_job(struct ray_node_work *work, const struct ray_watched *node, __u64 request)
 {
-	__u64 name = *(__u64 *)work->kind, type;
+	__u64 name = ray_work_job_name(node, request);
 
-	if (!node->at.job_type)
-		return;
-	type = ray_user_pointer(request + node->at.job_type);
-	if (!type || bpf_probe_read_user_str(work->kind, sizeof(work->kind), (void *)type) <= 1)
-		*(__u64 *)work->kind = name;
+	if (name)
+		bpf_probe_read_user_str(work->kind, sizeof(work->kind), (void *)name);
 }
 
 /* ---- what is told ---- */

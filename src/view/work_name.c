@@ -74,6 +74,11 @@ static bool is_plain(const char *kind)
 	return !strcmp(kind, "work");
 }
 
+static bool is_addon(const char *kind)
+{
+	return is_plain(kind) || !strcmp(kind, "node_api");
+}
+
 void ray_work_name(const char *kind, const char *operation, const char *function, struct ray_work_name *ret)
 {
 	const char *symbol = strchr(function, '`'), *word;
@@ -93,7 +98,7 @@ void ray_work_name(const char *kind, const char *operation, const char *function
 		add_camel(&ret->what, word, length);
 	} else if (is_job && (length = find_class(symbol, &word))) {
 		add_camel(&ret->what, word, length - (ends_with(word, length, "Job") ? strlen("Job") : 0));
-	} else if (is_plain(kind) && strncmp(symbol, "0x", 2) != 0) {
+	} else if (is_addon(kind) && strncmp(symbol, "0x", 2) != 0) {
 		ray_text_add(&ret->what, function); /* an addon's: with the file that it is in */
 	}
 }

@@ -37,6 +37,7 @@ static void functions_say_what_a_work_is(void **state)
 		{ "fs.readfile", "", "node`node::fs::ReadFileJob::DoThreadPoolWork()", "fs", "readFile" },
 		{ "node_sqlite3", "", "node`node::sqlite::BackupJob::DoThreadPoolWork()", "node_sqlite3", "backup" },
 		{ "work", "", "addon.node`Hash(uv_work_s*)", "work", "addon.node`Hash(uv_work_s*)" },
+		{ "node_api", "", "addon.node`hash", "node_api", "addon.node`hash" },
 		{ "work", "", "0x7f1940103bc0", "work", "" },
 		{ "work", "", "", "work", "" },
 		{ "work", "", "::DoThreadPoolWork", "work", "::DoThreadPoolWork" },
