@@ -433,8 +433,11 @@ static void addresses(void **state)
 		assert_int_equal(next_event(0), RAY_EVENT_NET_SOCKET_READ);
 		assert_string_equal(c->remote_address, rows[i].local);
 		assert_string_equal(c->local_address, rows[i].remote);
-		close(ends[0]);
-		close(ends[1]);
+		for (int j = 0; j < 2; j++) {
+			close(ends[j]);
+			set_call(SYS_close, (uint64_t)ends[j], 0, 0, 0);
+			assert_string_equal(events(ends[j]), "net-stream-close");
+		}
 	}
 	unlink("/tmp/noderay-test-socket");
 }
