@@ -290,7 +290,6 @@ struct ray_watched {
 	__u32 flags;   /* enum ray_watched_flag */
 	struct ray_node_offsets at;
 	__u64 code[RAY_NODE_CODES]; /* addresses in the process, by enum ray_node_code; 0: not known */
-	__u64 heap_used[4]; /* how to find the bytes in use from a Heap *: the symbol table of the V8 version says */
 	__s32 v8[RAY_NODE_V8_COUNT]; /* by enum ray_node_v8; all 0: not known */
 	struct ray_node_point points[RAY_NODE_EVENT_COUNT];
 	char reasons[RAY_NODE_REASONS][RAY_NODE_REASON];	  /* of collections, by number */

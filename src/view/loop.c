@@ -123,9 +123,12 @@ void ray_loop_view_start(struct ray_loop_view *v, const pid_t *pids, size_t coun
 
 /* ---- what the script tells ---- */
 
+/* A maximum of nothing, since it was cleared, is less than 0. */
 static uint64_t number(const struct ray_fact *f, const char *name)
 {
-	return (uint64_t)ray_fact_number(f, name);
+	int64_t value = ray_fact_number(f, name);
+
+	return value > 0 ? (uint64_t)value : 0;
 }
 
 static void bins_take(struct ray_loop_view *v, struct bins *b, const struct ray_histogram *h, uint64_t longest)

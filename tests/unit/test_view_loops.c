@@ -213,7 +213,8 @@ static void what_happened_is_the_difference(void **state)
 	loop_fact(v, start + 2 * second - 50 * MS, start + 2 * second - 40 * MS, 190 * MS, 90 * MS);
 	ray_loop_view_take(v, FACT("report", start + 2 * second, 0));
 	/* Works since 2.5 s, and goes on. */
-	loop_fact(v, start + 2 * second + 500 * MS, start + 2 * second, 190 * MS, 0);
+	loop_fact(v, start + 2 * second + 500 * MS, start + 2 * second, 190 * MS,
+		  1ULL << 63); /* a maximum of nothing */
 	ray_loop_view_take(v, FACT("report", start + 3 * second, 0));
 	loop_fact(v, start + 2 * second + 500 * MS, start + 2 * second, 190 * MS, 0);
 	ray_loop_view_take(v, FACT("report", start + 4 * second, 0));
