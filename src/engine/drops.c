@@ -20,7 +20,6 @@ static const struct row {
 	  " of node lost: no room to remember what it belongs to" },
 	{ offsetof(struct ray_state, node_cut), "NODECUT", "name", " (URL, path, header) cut: longer than its place" },
 	{ offsetof(struct ray_state, stack_drops), "STKSTROVERFLOW", "stack", " lost: no room to remember it" },
-	{ offsetof(struct ray_state, target_drops), "PRINCIPAL", "process", " not followed: no room to remember it" },
 };
 
 static uint64_t count_at(const volatile struct ray_state *s, const struct row *row)

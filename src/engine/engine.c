@@ -84,6 +84,8 @@ static void close_maps(struct ray_trace *t)
 			close(t->own_maps[i]);
 	if (t->state)
 		munmap((void *)t->state, (size_t)sysconf(_SC_PAGESIZE));
+	if (t->targets)
+		munmap(t->targets, RAY_TARGET_WORDS * 8);
 	free(t->own_maps);
 }
 
@@ -190,7 +192,7 @@ struct ray_error *ray_trace_start(struct ray_trace *t)
 	if (!err)
 		err = ray_follow_create(t, &t->follow);
 	if (!err)
-		err = ray_progeny_begin(t);
+		ray_progeny_begin(t);
 	if (!err)
 		err = ray_entries_attach(t);
 	if (!err)

@@ -131,8 +131,17 @@ static void emit_progeny(const struct ray_trace *t, const struct ray_entry *e, s
 		return;
 	ray_piece_emit(p, RAY_CALL_HELPER(BPF_FUNC_get_current_pid_tgid));
 	ray_piece_emit(p, RAY_ALU_IMM(BPF_RSH, BPF_REG_0, 32));
-	ray_piece_emit(p, RAY_STORE(BPF_W, BPF_REG_10, BPF_REG_0, RAY_STACK_KEY));
-	ray_enter_lookup(p, RAY_LINK_TARGETS, out);
+	ray_piece_emit(p, RAY_MOV_REG(BPF_REG_1, BPF_REG_0));
+	ray_piece_emit(p, RAY_ALU_IMM(BPF_RSH, BPF_REG_1, 6));
+	ray_piece_emit(p, RAY_ALU_IMM(BPF_AND, BPF_REG_1, RAY_TARGET_WORDS - 1));
+	ray_piece_emit(p, RAY_ALU_IMM(BPF_LSH, BPF_REG_1, 3));
+	ray_piece_load_map_value(p, BPF_REG_2, RAY_LINK_TARGETS, 0);
+	ray_piece_emit(p, RAY_ALU_REG(BPF_ADD, BPF_REG_2, BPF_REG_1));
+	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, BPF_REG_2, 0));
+	ray_piece_emit(p, RAY_ALU_IMM(BPF_AND, BPF_REG_0, 63));
+	ray_piece_emit(p, RAY_ALU_REG(BPF_RSH, BPF_REG_1, BPF_REG_0));
+	ray_piece_emit(p, RAY_ALU_IMM(BPF_AND, BPF_REG_1, 1));
+	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JEQ, BPF_REG_1, 0), out);
 }
 
 /* One process only, one CPU only. */

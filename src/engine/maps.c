@@ -28,7 +28,6 @@ enum {
 	NAMES_SPARE = 4096,	   /* probes that come after the start */
 	STRINGS_SPARE = 1 << 18,
 	POINTS_SPARE = 1024,
-	TARGETS_MAX = 1 << 16,
 };
 
 static struct ray_error *create(enum bpf_map_type type, const char *name, uint32_t key_size, uint32_t value_size,
@@ -153,6 +152,19 @@ static struct ray_error *create_ring(struct ray_trace *t)
 		size *= 2;
 	t->ring_size = (uint32_t)size;
 	return create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, t->ring_size, 0, &t->maps[RAY_LINK_RING]);
+}
+
+static struct ray_error *create_targets(struct ray_trace *t)
+{
+	struct ray_error *err;
+	void *words;
+
+	err = ray_map_array_create("targets", RAY_TARGET_WORDS * 8, 1, &t->maps[RAY_LINK_TARGETS]);
+	if (!err)
+		err = ray_map_array_open(t->maps[RAY_LINK_TARGETS], RAY_TARGET_WORDS * 8, &words);
+	if (!err)
+		t->targets = words;
+	return err;
 }
 
 static struct ray_error *create_points(struct ray_trace *t)
@@ -367,8 +379,7 @@ struct ray_error *ray_maps_create(struct ray_trace *t)
 	if (!err && used[RAY_LINK_POINTS])
 		err = create_points(t);
 	if (!err && used[RAY_LINK_TARGETS])
-		err = create(BPF_MAP_TYPE_HASH, "targets", 4, 4, TARGETS_MAX, BPF_F_NO_PREALLOC,
-			     &t->maps[RAY_LINK_TARGETS]);
+		err = create_targets(t);
 	if (!err && used[RAY_LINK_PROBES])
 		err = ray_maps_create_names(t);
 	if (!err)

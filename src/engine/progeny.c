@@ -58,25 +58,28 @@ struct ray_error *ray_progeny_prepare(struct ray_trace *t)
 	return err;
 }
 
-static struct ray_error *add(struct ray_trace *t, uint32_t tgid)
+/* The kernel's side changes bits at the same time. */
+static void add(struct ray_trace *t, uint32_t tgid)
 {
-	if (bpf_map_update_elem(t->maps[RAY_LINK_TARGETS], &tgid, &tgid, BPF_ANY))
-		return ray_error_errno(RAY_FAILED, errno, "cannot follow process %u", tgid);
-	return NULL;
+	__atomic_fetch_or(&t->targets[tgid / 64 % RAY_TARGET_WORDS], 1ULL << tgid % 64, __ATOMIC_SEQ_CST);
 }
 
-struct ray_error *ray_progeny_begin(struct ray_trace *t)
+static bool has(const struct ray_trace *t, uint32_t tgid)
 {
-	struct ray_error *err = NULL;
+	return t->targets &&
+	       __atomic_load_n(&t->targets[tgid / 64 % RAY_TARGET_WORDS], __ATOMIC_SEQ_CST) >> tgid % 64 & 1;
+}
+
+void ray_progeny_begin(struct ray_trace *t)
+{
 	const pid_t *pids;
 	size_t count;
 
-	if (!ray_progeny_is_wanted(t))
-		return NULL;
+	if (!ray_progeny_is_wanted(t) || !t->targets)
+		return;
 	pids = ray_catalogue_pids(t->catalogue, &count);
-	for (size_t i = 0; i < count && !err; i++)
-		err = add(t, (uint32_t)pids[i]);
-	return err;
+	for (size_t i = 0; i < count; i++)
+		add(t, (uint32_t)pids[i]);
 }
 
 /* ---- children that are there already ---- */
@@ -104,20 +107,18 @@ static uint32_t parent_of(const char *pid)
 }
 
 /* Adds what has a followed parent; whether there was any. */
-static struct ray_error *add_children(struct ray_trace *t, struct kinship *all, size_t count, bool *ret)
+static bool add_children(struct ray_trace *t, struct kinship *all, size_t count)
 {
-	struct ray_error *err = NULL;
-	uint32_t value;
+	bool is_any = false;
 
-	*ret = false;
-	for (size_t i = 0; i < count && !err; i++) {
-		if (!all[i].parent || bpf_map_lookup_elem(t->maps[RAY_LINK_TARGETS], &all[i].parent, &value))
+	for (size_t i = 0; i < count; i++) {
+		if (!all[i].parent || !has(t, all[i].parent))
 			continue;
 		all[i].parent = 0;
-		*ret = true;
-		err = add(t, all[i].pid);
+		is_any = true;
+		add(t, all[i].pid);
 	}
-	return err;
+	return is_any;
 }
 
 /* Before there is a map: up through the parents. */
@@ -141,11 +142,7 @@ static bool is_descendant(const struct ray_trace *t, uint32_t pid)
 
 bool ray_progeny_knows(const struct ray_trace *t, pid_t pid)
 {
-	uint32_t tgid = (uint32_t)pid, value;
-
-	if (!ray_progeny_is_wanted(t))
-		return true;
-	return t->maps[RAY_LINK_TARGETS] >= 0 && !bpf_map_lookup_elem(t->maps[RAY_LINK_TARGETS], &tgid, &value);
+	return !ray_progeny_is_wanted(t) || has(t, (uint32_t)pid);
 }
 
 bool ray_progeny_includes(const struct ray_trace *t, pid_t pid)
@@ -157,11 +154,10 @@ struct ray_error *ray_progeny_complete(struct ray_trace *t)
 {
 	RAY_VEC(struct kinship) all = { 0 };
 	struct ray_error *err = NULL;
-	bool goes_on = true;
 	struct dirent *entry;
 	DIR *proc;
 
-	if (!follows_children(t))
+	if (!follows_children(t) || !t->targets)
 		return NULL;
 	proc = opendir("/proc");
 	if (!proc)
@@ -172,8 +168,8 @@ struct ray_error *ray_progeny_complete(struct ray_trace *t)
 							  parent_of(entry->d_name) }))
 			err = &ray_enomem;
 	closedir(proc);
-	while (!err && goes_on)
-		err = add_children(t, all.at, all.n, &goes_on);
+	while (!err && add_children(t, all.at, all.n))
+		; /* until there are no grandchildren left */
 	ray_vec_free(&all);
 	return err;
 }

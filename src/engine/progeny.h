@@ -12,7 +12,7 @@ bool ray_progeny_is_wanted(const struct ray_trace *t);
 /* Adds the two programs to t->entries. */
 RAY_MUST_USE struct ray_error *ray_progeny_prepare(struct ray_trace *t);
 /* Before anything is attached: the targets. */
-RAY_MUST_USE struct ray_error *ray_progeny_begin(struct ray_trace *t);
+void ray_progeny_begin(struct ray_trace *t);
 /* When the two programs are at work: the children that targets have already. */
 RAY_MUST_USE struct ray_error *ray_progeny_complete(struct ray_trace *t);
 

@@ -6,20 +6,29 @@
 
 #include "kern/task.bpf.h"
 
+/* Where the bit of a process is. */
+static __always_inline __u64 *ray_progeny_word(__u32 tgid)
+{
+	__u32 zero = 0;
+	__u64 *words = bpf_map_lookup_elem(RAY_MAP(TARGETS), &zero);
+	__u64 at = tgid / 64 & (RAY_TARGET_WORDS - 1);
+
+	RAY_OPAQUE(at);
+	return words ? words + (at & (RAY_TARGET_WORDS - 1)) : words;
+}
+
 /* At sched_process_fork: the current process has made the task `child`. */
 RAY_RUNTIME __u64 ray_progeny_fork(__u64 child)
 {
 	__u32 parent = bpf_get_current_pid_tgid() >> 32;
 	__u32 tgid = ray_kernel_word(child + RAY_CONST(TASK_TGID));
-	struct ray_state *state;
+	__u64 *word = ray_progeny_word(parent);
 
-	if (tgid == parent || !bpf_map_lookup_elem(RAY_MAP(TARGETS), &parent))
+	if (tgid == parent || !word || !(*word >> parent % 64 & 1))
 		return 0;
-	if (!bpf_map_update_elem(RAY_MAP(TARGETS), &tgid, &parent, BPF_ANY))
-		return 0;
-	state = ray_state_get();
-	if (state)
-		__sync_fetch_and_add(&state->target_drops, 1);
+	word = ray_progeny_word(tgid);
+	if (word)
+		__sync_fetch_and_or(word, 1ULL << tgid % 64);
 	return 0;
 }
 
@@ -27,9 +36,10 @@ RAY_RUNTIME __u64 ray_progeny_fork(__u64 child)
 RAY_RUNTIME __u64 ray_progeny_free(__u64 task)
 {
 	__u32 tgid = ray_kernel_word(task + RAY_CONST(TASK_TGID));
+	__u64 *word = ray_progeny_word(tgid);
 
-	if (ray_kernel_word(task + RAY_CONST(TASK_PID)) == tgid)
-		bpf_map_delete_elem(RAY_MAP(TARGETS), &tgid);
+	if (word && ray_kernel_word(task + RAY_CONST(TASK_PID)) == tgid)
+		__sync_fetch_and_and(word, ~(1ULL << tgid % 64));
 	return 0;
 }
 

@@ -294,6 +294,8 @@ struct ray_unwind_row {
 
 enum ray_activity { RAY_INACTIVE, RAY_ACTIVE, RAY_DRAINING /* exit() was called: only END runs */, RAY_STOPPED };
 
+enum { RAY_TARGET_WORDS = 1 << 16 }; /* as many bits as there can be processes: the kernel's numbers end at 2^22 */
+
 enum { RAY_DROP_CPUS = 128 }; /* a power of two; more CPUs than that share */
 
 struct ray_state {
@@ -306,7 +308,6 @@ struct ray_state {
 	__u64 dynvar_drops; /* no room for a new element of an associative array or self-> */
 	__u64 spec_drops, spec_busy, spec_unavailable;
 	__u64 stack_drops;
-	__u64 target_drops;		/* processes that targets started and there was no room for */
 	__u64 node_drops;		/* threads, connections, requests there was no room for */
 	__u64 node_cut;			/* names and paths of events that were longer than their place */
 	__u64 node_ids;			/* given to requests and connections so far */
@@ -340,7 +341,7 @@ struct ray_name_offsets {
 /* X(name): values below 128 are maps, given as file descriptors. */
 #define RAY_LINK_MAPS(X) X(SLOTS) X(STATE) X(RING) X(POINTS) X(STRINGS) X(PROBES) X(STACKIDS) X(STACK_SCRATCH) X(UNWIND_ROWS) X(UNWIND_RANGES) X(PROCESSES) \
 	X(NODES) X(NODE_THREADS) X(NODE_CONNS) X(NODE_REQUESTS) X(NODE_WORKS) X(NODE_H2) \
-	X(TARGETS) /* by tgid: processes that probes fire in, with -x follow */
+	X(TARGETS) /* one element, a bit for each tgid: processes that probes fire in, with -x follow */
 #define RAY_LINK_CONSTS(X) \
 	X(STRSIZE) X(SLOT_MASK) /* offsets into the slot are and-ed with it */ \
 	X(BLOCK) /* largest copy at a masked offset */ X(WORK_AT) /* the runtime's own area */ X(SCRATCH_START) X(SCRATCH_SIZE) \
