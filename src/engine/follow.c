@@ -26,7 +26,7 @@ struct ray_follow {
 	RAY_VEC(struct ring) rings;
 	RAY_VEC(pid_t) changed; /* processes to look at */
 	RAY_VEC(pid_t) ended;
-	bool any_process;	/* some description can match a process that nobody knows yet */
+	bool any_process; /* some description can match a process that nobody knows yet */
 };
 
 static size_t page_size(void)
@@ -253,6 +253,24 @@ static struct ray_error *match_clause(struct ray_follow *f, struct ray_clause *c
 	return err;
 }
 
+/* A process has ended, or is another program now: what comes next under its number gets its probes anew. */
+static void forget(struct ray_follow *f, pid_t pid)
+{
+	struct ray_program *program = f->t->program;
+
+	for (size_t i = 0; i < program->clauses.n; i++) {
+		struct ray_clause *clause = program->clauses.at[i];
+		size_t n = 0;
+
+		for (size_t k = 0; k < clause->probes.n; k++)
+			if (clause->probes.at[k]->pid != pid)
+				clause->probes.at[n++] = clause->probes.at[k];
+		clause->probes.n = n;
+	}
+	ray_watch_forget(f->t, pid);
+	ray_catalogue_forget(f->t->catalogue, pid);
+}
+
 static struct ray_error *look_at(struct ray_follow *f, pid_t pid)
 {
 	struct ray_program *program = f->t->program;
@@ -260,6 +278,10 @@ static struct ray_error *look_at(struct ray_follow *f, pid_t pid)
 	struct ray_error *err = NULL;
 
 	ray_code_process_forget(f->t->catalogue, pid);
+	if (ray_code_process_is_other(f->t->catalogue, pid)) {
+		ray_links_forget(f->t, &pid, 1);
+		forget(f, pid);
+	}
 	for (size_t i = 0; i < program->clauses.n && !err; i++)
 		if (clause_may_grow(f->t, program->clauses.at[i]))
 			err = match_clause(f, program->clauses.at[i], pid, &added);
@@ -276,24 +298,6 @@ static struct ray_error *look_at(struct ray_follow *f, pid_t pid)
 	ray_code_process_let_go(f->t->catalogue, pid);
 	ray_vec_free(&added);
 	return err;
-}
-
-/* A process has ended: the next one of its number gets its probes anew. */
-static void forget(struct ray_follow *f, pid_t pid)
-{
-	struct ray_program *program = f->t->program;
-
-	for (size_t i = 0; i < program->clauses.n; i++) {
-		struct ray_clause *clause = program->clauses.at[i];
-		size_t n = 0;
-
-		for (size_t k = 0; k < clause->probes.n; k++)
-			if (clause->probes.at[k]->pid != pid)
-				clause->probes.at[n++] = clause->probes.at[k];
-		clause->probes.n = n;
-	}
-	ray_watch_forget(f->t, pid);
-	ray_catalogue_forget(f->t->catalogue, pid);
 }
 
 struct ray_error *ray_follow_work(struct ray_follow *f)

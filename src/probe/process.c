@@ -312,6 +312,30 @@ void ray_code_process_forget(struct ray_catalogue *c, pid_t pid)
 			known->at[i]->is_stale = true;
 }
 
+static const struct ray_code_file *program_of(const struct ray_code_process *p)
+{
+	for (size_t i = 0; i < p->modules.n; i++)
+		if (p->modules.at[i]->is_program)
+			return p->modules.at[i]->file;
+	return NULL;
+}
+
+bool ray_code_process_is_other(struct ray_catalogue *c, pid_t pid)
+{
+	ray_code_processes *known = ray_catalogue_processes(c);
+	const struct ray_code_file *before = NULL;
+	const struct ray_code_process *p;
+	ray_auto(ray_error, err) = NULL;
+
+	for (size_t i = 0; i < known->n; i++)
+		if (known->at[i]->pid == pid && known->at[i]->is_stale)
+			before = program_of(known->at[i]);
+	if (!before)
+		return false;
+	err = ray_code_process_get(c, pid, &p);
+	return !err && program_of(p) && program_of(p) != before;
+}
+
 static bool has_probe(const struct ray_catalogue *c, pid_t pid)
 {
 	for (uint32_t id = 0; id < ray_catalogue_id_limit(c); id++) {

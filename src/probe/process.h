@@ -49,6 +49,8 @@ RAY_MUST_USE struct ray_error *ray_code_process_each(struct ray_catalogue *c,
 						     struct ray_error *(*take)(pid_t pid, void *arg), void *arg);
 /* Looks again: it has mapped more, or become another program. */
 void ray_code_process_forget(struct ray_catalogue *c, pid_t pid);
+/* After that: whether it has become another program. A process that a program starts is at first that program itself. */
+bool ray_code_process_is_other(struct ray_catalogue *c, pid_t pid);
 /* When all probes of a process have their sites it is let go: its memory and directory are closed, and if it has no probe nothing is kept. Machines
  * start processes all day. */
 void ray_code_process_let_go(struct ray_catalogue *c, pid_t pid);
