@@ -1,9 +1,9 @@
 // fs: every operation on files, as the program that asked for it knows it, on every node. SPDX-License-Identifier: MIT
 import test from 'node:test';
-import { hasVerb, isRoot, node as nodeOf, nodes, tmp } from './lib.mjs';
+import { isRoot, node as nodeOf, nodes, tmp } from './lib.mjs';
 import { compare, watched, within } from './truth.mjs';
 
-const needsRoot = { skip: (!isRoot && 'tracing needs root') || (!(await hasVerb('fs')) && 'this build has no verb fs') };
+const needsRoot = { skip: !isRoot && 'tracing needs root' };
 
 const how = {
 	key: ({ op, sync, path, fd, error }) => [op, sync, (path ?? fd ?? '').slice?.(0, 200) ?? fd, error].join(' '),

@@ -1,10 +1,10 @@
 // net: every connection of a program, and every byte of it, on every node. SPDX-License-Identifier: MIT
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { hasVerb, isRoot, nodes } from './lib.mjs';
+import { isRoot, nodes } from './lib.mjs';
 import { compare, watched } from './truth.mjs';
 
-const needsRoot = { skip: (!isRoot && 'tracing needs root') || (!(await hasVerb('net')) && 'this build has no verb net') };
+const needsRoot = { skip: !isRoot && 'tracing needs root' };
 
 /** The records of each connection together, as its end in the program knows it: one that is opened, bytes read and written,
  *  an end. What was open before is left out: the program's own input and output are sockets too. */

@@ -1,10 +1,10 @@
 // pool: what libuv's pool was given, how long it waited, on every node. SPDX-License-Identifier: MIT
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { hasVerb, isRoot, nodes, tmp } from './lib.mjs';
+import { isRoot, nodes, tmp } from './lib.mjs';
 import { watched } from './truth.mjs';
 
-const needsRoot = { skip: (!isRoot && 'tracing needs root') || (!(await hasVerb('pool')) && 'this build has no verb pool') };
+const needsRoot = { skip: !isRoot && 'tracing needs root' };
 
 /** The kinds of all intervals together: { fs: { count, wait } }. */
 function sum(records) {
