@@ -1,6 +1,7 @@
 // load.mjs - a server under full load, and how much of it is left while something watches. SPDX-License-Identifier: MIT
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import fs from 'node:fs';
 import { run, start } from '../tests/node/lib.mjs';
 
 // The smallest server that there is: whatever a tracer costs shows.
@@ -21,7 +22,23 @@ export async function throughput(server) {
 	return Number(stdout.match(/Requests\/sec: +([\d.]+)/)[1]);
 }
 
-/** Starts what is to watch and waits until it does: until it has printed something that matches, or for so many ms. */
+/** CPU time of a process so far, in ticks. */
+function ticks(pid) {
+	const fields = fs.readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1].split(' ');
+	return Number(fields[11]) + Number(fields[12]);
+}
+
+/** Waits until a tracer of an idle server has nothing to do any more: it is attached then, however slow the machine is. */
+async function settle(pid) {
+	for (let still = 0, last = -1; still < 6; ) {
+		await pause(100);
+		const now = ticks(pid);
+		still = now === last ? still + 1 : 0;
+		last = now;
+	}
+}
+
+/** Starts what is to watch and waits until it does: until it has printed something that matches, if it says so, and is quiet. */
 async function attach(command, args, ready) {
 	const child = spawn(command, args.map(String), { stdio: ['ignore', 'pipe', 'pipe'] });
 	let text = '';
@@ -30,9 +47,8 @@ async function attach(command, args, ready) {
 	child.stderr.on('data', look);
 	const closed = once(child, 'close');
 	const until = Date.now() + 60_000, isOver = () => child.exitCode !== null || child.signalCode !== null;
-	if (typeof ready === 'number') await pause(ready);
-	else while (!ready.test(text) && !isOver() && Date.now() < until) await pause(20);
-	await pause(300);
+	while (ready && !ready.test(text) && !isOver() && Date.now() < until) await pause(20);
+	if (!isOver()) await settle(child.pid);
 	if (isOver()) throw new Error(`${command} ${args.join(' ')}: ${text}`);
 	return async () => {
 		child.kill('SIGINT');
@@ -43,7 +59,7 @@ async function attach(command, args, ready) {
 }
 
 /** How many per cent of its throughput a server keeps while something watches it, beside what it has before and after. */
-export async function kept(server, command, args, ready = 1000) {
+export async function kept(server, command, args, ready) {
 	const before = await throughput(server);
 	const detach = await attach(command, args, ready);
 	const watched = await throughput(server);

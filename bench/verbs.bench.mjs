@@ -52,7 +52,7 @@ async function missed(which) {
 async function withLtrace() {
 	const server = await startServer(node(24));
 	try {
-		return await kept(server, '/usr/bin/ltrace', ['-f', '-c', '-o', '/dev/null', '-p', server.pid], 3000);
+		return await kept(server, '/usr/bin/ltrace', ['-f', '-c', '-o', '/dev/null', '-p', server.pid]);
 	} catch {
 		return null;
 	} finally {
