@@ -332,22 +332,40 @@ struct ray_error *ray_watch_add_late(struct ray_trace *t, struct ray_probe *prob
 	return err;
 }
 
-/* Elements of a map whose key begins with the process's number. */
-static void forget_in(int map, size_t key_size, uint32_t tgid)
+/* Requests that were on their way on a connection of HTTP/1: the one that is kept there is not among them. */
+static void forget_of_conn(const struct ray_trace *t, const void *key)
+{
+	struct ray_node_conn conn;
+
+	if (bpf_map_lookup_elem(t->maps[RAY_LINK_NODE_CONNS], key, &conn))
+		return;
+	for (uint64_t number = conn.first; number <= conn.next; number++) {
+		uint64_t request = RAY_NODE_REQUEST_KEY(conn.connection.id, number);
+
+		bpf_map_delete_elem(t->maps[RAY_LINK_NODE_REQUESTS], &request);
+	}
+}
+
+/* Elements of a map whose key begins with the process's number, and what hangs on them. */
+static void forget_in(const struct ray_trace *t, int map, size_t key_size, uint32_t tgid,
+		      void (*before)(const struct ray_trace *t, const void *key))
 {
 	char key[64], next[64];
-	bool is_first = true;
+	bool is_mine = false, is_first = true;
 
-	if (map < 0)
-		return;
-	while (!bpf_map_get_next_key(map, is_first ? NULL : key, next)) {
-		if (!is_first && !memcmp(key, &tgid, sizeof(tgid)))
+	while (map >= 0) {
+		bool is_last = bpf_map_get_next_key(map, is_first ? NULL : key, next) != 0;
+
+		if (is_mine && before)
+			before(t, key);
+		if (is_mine)
 			bpf_map_delete_elem(map, key);
+		if (is_last)
+			return;
 		memcpy(key, next, key_size);
+		is_mine = !memcmp(key, &tgid, sizeof(tgid));
 		is_first = false;
 	}
-	if (!is_first && !memcmp(key, &tgid, sizeof(tgid)))
-		bpf_map_delete_elem(map, key);
 }
 
 void ray_watch_forget(struct ray_trace *t, pid_t pid)
@@ -362,7 +380,7 @@ void ray_watch_forget(struct ray_trace *t, pid_t pid)
 	if (n == known)
 		return;
 	bpf_map_delete_elem(t->maps[RAY_LINK_NODES], &tgid);
-	forget_in(t->maps[RAY_LINK_NODE_CONNS], sizeof(struct ray_node_conn_key), tgid);
-	forget_in(t->maps[RAY_LINK_NODE_H2], sizeof(struct ray_h2_key), tgid);
-	forget_in(t->maps[RAY_LINK_NODE_WORKS], sizeof(struct ray_node_work_key), tgid);
+	forget_in(t, t->maps[RAY_LINK_NODE_CONNS], sizeof(struct ray_node_conn_key), tgid, forget_of_conn);
+	forget_in(t, t->maps[RAY_LINK_NODE_H2], sizeof(struct ray_h2_key), tgid, NULL);
+	forget_in(t, t->maps[RAY_LINK_NODE_WORKS], sizeof(struct ray_node_work_key), tgid, NULL);
 }
