@@ -18,6 +18,7 @@ node*:::callback-start
 {
 	self->since = walltimestamp;
 	self->next = timestamp + pace;
+	self->cpu = vtimestamp;
 }
 
 profile-997
@@ -41,8 +42,8 @@ sched:::off-cpu
 node*:::callback-done
 /self->since && (self->is_sampled || args[0]->duration >= limit)/
 {
-	printf("done since=%d ns=%d phase=%s callback=%s fd=%d request=%d\n", self->since, args[0]->duration, args[0]->phase,
-	    args[0]->kind, args[0]->fd, args[0]->requestId);
+	printf("done since=%d ns=%d cpu=%d phase=%s callback=%s fd=%d request=%d\n", self->since, args[0]->duration,
+	    vtimestamp - self->cpu, args[0]->phase, args[0]->kind, args[0]->fd, args[0]->requestId);
 	self->is_sampled = 0;
 }
 

@@ -33,6 +33,7 @@ struct thread {
 /* One that was too long. */
 struct block {
 	uint64_t end_ns, ns, request;
+	uint64_t cpu_ns;	      /* of it on a CPU, to some milliseconds */
 	const char *phase, *callback; /* NULL: it has not ended, and is not told yet */
 	int64_t fd;
 };
@@ -171,6 +172,7 @@ static void print_json(const struct thread *t, const struct block *b)
 	json_object_set_new(o, "pid", json_integer(t->pid));
 	json_object_set_new(o, "tid", json_integer(t->tid));
 	json_object_set_new(o, "block_ms", ray_json_ms(b->ns));
+	json_object_set_new(o, "cpu_ms", b->phase ? ray_json_ms(b->cpu_ns) : json_null());
 	json_object_set_new(o, "ended", json_boolean(b->phase));
 	json_object_set_new(o, "phase", ray_json_text(b->phase));
 	json_object_set_new(o, "callback", ray_json_text(b->callback));
@@ -200,13 +202,14 @@ static void print_way(struct ray_block_view *v, const struct thread *t)
 
 static void print_text(struct ray_block_view *v, const struct thread *t, const struct block *b)
 {
-	char clock[32], time[24];
+	char clock[32], time[24], cpu[24];
 
 	ray_text_clear(&v->line);
 	ray_text_printf(&v->line, "%s thread %u ", ray_view_clock(b->end_ns, 3, clock), t->tid);
 	ray_duration_format(b->ns, time);
 	if (b->phase)
-		ray_text_printf(&v->line, "blocked for %s in %s, callback of %s", time, b->phase, b->callback);
+		ray_text_printf(&v->line, "blocked for %s (CPU: %s) in %s, callback of %s", time,
+				ray_duration_format(b->cpu_ns, cpu), b->phase, b->callback);
 	else
 		ray_text_printf(&v->line, "has been blocked for %s, and still is", time);
 	if (b->fd >= 0)
@@ -239,11 +242,14 @@ static void take_done(struct ray_block_view *v, const struct ray_fact *f)
 	struct thread *t = thread_get(v, f);
 	struct block b = { .end_ns = f->time_ns,
 			   .ns = number(f, "ns"),
+			   .cpu_ns = number(f, "cpu"),
 			   .request = number(f, "request"),
 			   .phase = ray_fact_text(f, "phase"),
 			   .callback = ray_fact_text(f, "callback"),
 			   .fd = ray_fact_number(f, "fd") };
 
+	if (b.cpu_ns > b.ns) /* the scheduler's clock goes in steps */
+		b.cpu_ns = b.ns;
 	if (t && b.ns >= v->options.limit_ns)
 		print(v, t, &b);
 	if (t)

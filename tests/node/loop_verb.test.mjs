@@ -94,7 +94,7 @@ test('text of blocks', needsRoot, async () => {
 	await until(() => /blocked for/.test(verb.stdout), () => verb.stderr);
 	const { stdout } = await verb.stop();
 	await target.stop();
-	assert.match(stdout, /^\d\d:\d\d:\d\d\.\d{3} thread \d+ blocked for \d+ms in timers, callback of timer\n +\d+% {2}.*spinInTimer \(.*target\.js:4:\d+\)\n/);
+	assert.match(stdout, /^\d\d:\d\d:\d\d\.\d{3} thread \d+ blocked for \d+ms \(CPU: [\d.]+m?s\) in timers, callback of timer\n +\d+% {2}.*spinInTimer \(.*target\.js:4:\d+\)\n/);
 	assert.match(stdout, /^\d+ callbacks? of 200ms or more in .*: .* in all, the longest took \d+ms$/m);
 });
 

@@ -266,8 +266,8 @@ static void sample(struct ray_block_view *v, uint64_t time, uint32_t tid, uint64
 static void done(struct ray_block_view *v, uint64_t time, uint32_t tid, uint64_t since)
 {
 	ray_block_view_take(v, FACT("done", time, tid, number("since", since), number("ns", time - since),
-				    text("phase", "poll"), text("callback", "tcp"), number("fd", 23),
-				    number("request", 0)));
+				    number("cpu", 40 * MS), text("phase", "poll"), text("callback", "tcp"),
+				    number("fd", 23), number("request", 0)));
 }
 
 static void a_block_shows_where_the_time_went(void **state)
@@ -284,7 +284,7 @@ static void a_block_shows_where_the_time_went(void **state)
 	done(v, since + 100 * MS, PID, since);
 	done(v, since + 201 * MS, PID, since + 200 * MS); /* short: its samples are of no use */
 	ray_block_view_finish(v, since + second, second);
-	page_is(&page, "01:00:00.100 thread 4242 blocked for 100ms in poll, callback of tcp fd 23\n"
+	page_is(&page, "01:00:00.100 thread 4242 blocked for 100ms (CPU: 40.0ms) in poll, callback of tcp fd 23\n"
 		       "   60%  inner (a.js:1:1)\n"
 		       "  100%  handler (a.js:9:1)\n"
 		       "\n1 callback of 50.0ms or more in 1.00s: 100ms in all, the longest took 100ms\n");
