@@ -68,9 +68,11 @@
 	}
 /* A function of libuv that gives an operation to io_uring. node 20 and the first of 22 use it if UV_USE_IO_URING=1 says so, later ones never for files. */
 #define RING_LOSS "operations on files through io_uring"
-#define RING(symbol)                                                                                              \
-	{ ENTRY("ray_on_ring", symbol), .helps = FS, .from = 20, .to = 22, .loss = RING_LOSS },                   \
-		{ RETURN("ray_on_ring_return", symbol), .helps = FS, .from = 20, .to = 22, .loss = RING_LOSS }
+#define RING(symbol)                                                                                       \
+	{ ENTRY("ray_on_ring", symbol), .helps = FS, .from = 20, .to = 22, .loss = RING_LOSS },            \
+	{                                                                                                  \
+		RETURN("ray_on_ring_return", symbol), .helps = FS, .from = 20, .to = 22, .loss = RING_LOSS \
+	}
 /* What c-ares calls with the answer to one kind of question; its other arguments have changed. */
 #define ANSWER(traits) "_ZN4node10cares_wrap9QueryWrapINS0_" traits "EE8Callback"
 #define ANSWER_ROW(traits, what)                                                                         \

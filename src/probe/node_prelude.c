@@ -4,8 +4,6 @@
  * translators make of them. The first two are those of node's own probes of old, with their members. */
 #include "probe/node_events.h"
 
-
-
 /* clang-format off */
 const char ray_node_prelude[] =
 	"struct node_native_request { uint64_t id, start; uint32_t version, url_length; char method[24]; char host[128]; "
