@@ -5,6 +5,7 @@
 
 #include "base/duration.h"
 #include "base/json.h"
+#include "view/asked.h"
 #include "view/live.h"
 #include "view/syscalls_table.h"
 
@@ -86,18 +87,6 @@ static void make_call(struct ray_syscalls_view *v, const struct ray_call_seen *s
 	ray_text_printf(out, ") = %s", ray_text_get(&v->result));
 }
 
-static void write_stack(struct ray_syscalls_view *v, const char *stack)
-{
-	while (*stack) {
-		size_t n = strcspn(stack, "\n");
-
-		ray_text_add(&v->line, "        ");
-		ray_text_add_safe(&v->line, stack, n);
-		ray_text_add(&v->line, "\n");
-		stack += n + (stack[n] == '\n');
-	}
-}
-
 static void write_line(struct ray_syscalls_view *v, const struct ray_call_seen *s)
 {
 	ray_auto_text call = { 0 };
@@ -113,7 +102,7 @@ static void write_line(struct ray_syscalls_view *v, const struct ray_call_seen *
 	ray_text_clear(&v->line);
 	ray_live_end(v->live, &v->line);
 	if (s->stack.is_known)
-		write_stack(v, ray_text_get(&s->stack.text));
+		ray_view_stack_lines(ray_text_get(&s->stack.text), &v->line);
 	fwrite(ray_text_get(&v->line), 1, v->line.length, v->settings.out);
 }
 
@@ -138,7 +127,7 @@ static void write_json(struct ray_syscalls_view *v, const struct ray_call_seen *
 	json_object_set_new(o, "error", ray_json_text(ray_call_error(s)));
 	json_object_set_new(o, "ms", json_real((double)s->ns / 1e6));
 	if (s->stack.is_known)
-		json_object_set_new(o, "stack", ray_syscalls_stack_json(ray_text_get(&s->stack.text)));
+		json_object_set_new(o, "stack", ray_view_stack_json(ray_text_get(&s->stack.text)));
 	ray_json_print(o);
 }
 

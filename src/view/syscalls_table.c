@@ -6,6 +6,7 @@
 
 #include "base/duration.h"
 #include "base/vec.h"
+#include "view/asked.h"
 #include "view/quantile.h"
 #include "view/table.h"
 
@@ -16,7 +17,7 @@ struct counted {
 
 struct caller {
 	const char *name;
-	char *stack;
+	char *stack; /* as it is shown */
 	uint64_t ns;
 };
 
@@ -85,9 +86,12 @@ static bool take_counted(struct ray_syscalls_table *t, const struct ray_fact *f)
 
 static bool take_caller(struct ray_syscalls_table *t, const struct ray_fact *f)
 {
-	struct caller c = { shown_name(f), strdup(ray_fact_text(f, "stack")), (uint64_t)ray_fact_number(f, "ns") };
+	ray_auto_text lines = { 0 };
+	struct caller c = { .name = shown_name(f), .ns = (uint64_t)ray_fact_number(f, "ns") };
 
-	if (c.stack && ray_vec_push(&t->callers, c))
+	ray_view_stack_lines(ray_fact_text(f, "stack"), &lines);
+	c.stack = strdup(ray_text_get(&lines));
+	if (c.stack && !lines.failed && ray_vec_push(&t->callers, c))
 		return true;
 	free(c.stack);
 	return false;
@@ -199,19 +203,29 @@ static int by_caller_time(const void *a, const void *b)
 	return ca->ns != cb->ns ? (ca->ns < cb->ns ? 1 : -1) : strcmp(ca->stack, cb->stack);
 }
 
-json_t *ray_syscalls_stack_json(const char *stack)
+static int by_caller(const void *a, const void *b)
 {
-	json_t *array = json_array();
+	const struct caller *ca = a, *cb = b;
+	int n = strcmp(ca->name, cb->name);
 
-	while (*stack) {
-		size_t n = strcspn(stack, "\n");
-		ray_auto_text line = { 0 };
+	return n ? n : strcmp(ca->stack, cb->stack);
+}
 
-		ray_text_add_bytes(&line, stack, n);
-		json_array_append_new(array, ray_json_text(ray_text_get(&line)));
-		stack += n + (stack[n] == '\n');
+/* Stacks that read the same, as their native frames are not shown, are one. */
+static void merge_callers(struct ray_syscalls_table *t)
+{
+	size_t n = 0;
+
+	qsort(t->callers.at, t->callers.n, sizeof(*t->callers.at), by_caller);
+	for (size_t i = 0; i < t->callers.n; i++) {
+		if (n && by_caller(&t->callers.at[n - 1], &t->callers.at[i]) == 0) {
+			t->callers.at[n - 1].ns += t->callers.at[i].ns;
+			free(t->callers.at[i].stack);
+		} else {
+			t->callers.at[n++] = t->callers.at[i];
+		}
 	}
-	return array;
+	t->callers.n = n;
 }
 
 static void print_callers(const struct ray_syscalls_table *t)
@@ -221,18 +235,9 @@ static void print_callers(const struct ray_syscalls_table *t)
 
 	for (size_t i = 0; i < count; i++) {
 		const struct caller *c = &t->callers.at[i];
-		ray_auto_text lines = { 0 };
 
-		fprintf(t->settings.out, "\n%s: %s in calls from\n", c->name, ray_duration_format(c->ns, text));
-		for (const char *line = c->stack; *line;) {
-			size_t n = strcspn(line, "\n");
-
-			ray_text_add(&lines, "    ");
-			ray_text_add_safe(&lines, line, n);
-			ray_text_add(&lines, "\n");
-			line += n + (line[n] == '\n');
-		}
-		fputs(ray_text_get(&lines), t->settings.out);
+		fprintf(t->settings.out, "\n%s: %s in calls from\n%s", c->name, ray_duration_format(c->ns, text),
+			c->stack);
 	}
 	if (count < t->callers.n)
 		fprintf(t->settings.out, "\nand %zu more callers\n", t->callers.n - count);
@@ -245,7 +250,7 @@ static void print_callers_json(const struct ray_syscalls_table *t)
 
 		json_object_set_new(o, "name", ray_json_text(t->callers.at[i].name));
 		json_object_set_new(o, "total_ms", json_real((double)t->callers.at[i].ns / 1e6));
-		json_object_set_new(o, "stack", ray_syscalls_stack_json(t->callers.at[i].stack));
+		json_object_set_new(o, "stack", ray_view_stack_json(t->callers.at[i].stack));
 		ray_json_print(o);
 	}
 }
@@ -306,6 +311,7 @@ static void print_spread_json(const struct spread *s)
 static void print_counting(struct ray_syscalls_table *t, uint64_t duration_ns)
 {
 	qsort(t->counted.at, t->counted.n, sizeof(*t->counted.at), by_time);
+	merge_callers(t);
 	qsort(t->callers.at, t->callers.n, sizeof(*t->callers.at), by_caller_time);
 	if (t->settings.is_json) {
 		print_counts_json(t);

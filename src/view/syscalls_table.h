@@ -2,7 +2,6 @@
 #ifndef RAY_VIEW_SYSCALLS_TABLE_H
 #define RAY_VIEW_SYSCALLS_TABLE_H
 
-#include "base/json.h"
 #include "view/syscalls.h"
 
 struct ray_syscalls_table;
@@ -12,6 +11,5 @@ void ray_syscalls_table_free(struct ray_syscalls_table *t);
 /* A row: calls, callers or latency. */
 void ray_syscalls_table_tell(struct ray_syscalls_table *t, const struct ray_fact *f);
 void ray_syscalls_table_print(struct ray_syscalls_table *t, uint64_t duration_ns);
-json_t *ray_syscalls_stack_json(const char *stack); /* lines to an array */
 
 #endif
