@@ -100,13 +100,15 @@ static long ray_path_down(__u64 i, struct ray_path_loop *c)
 
 /* ---- what is no path: pipes, sockets and their like have names of their own ---- */
 
-static __noinline long ray_path_add_number(struct ray_path_loop *c, __u64 value)
+static __always_inline long ray_path_add_number(struct ray_path_loop *c, __u64 value)
 {
 	struct ray_walk_path *w = ray_work(c->s);
 	char *digits = (char *)&w->names[8]; /* free: nothing was walked */
 	int at = 23;
 
 	digits[23] = 0;
+	/* Not unrolled: the stack is as deep as it may be here. */
+#pragma clang loop unroll(disable)
 	for (int i = 22; i > 0; i--) {
 		digits[i] = '0' + value % 10;
 		at = i;
