@@ -114,6 +114,15 @@ static struct ray_error *find_all(struct ray_catalogue *c, pid_t pid, struct ray
 	return err;
 }
 
+/* A site outlives what is known of the process, which is forgotten when it maps more files. */
+static const char *file_keep(struct ray_catalogue *c, const struct ray_watch *watch, const char *file)
+{
+	for (size_t i = watch->site_count; i; i--)
+		if (!strcmp(watch->sites[i - 1].site.uprobe.file, file))
+			return watch->sites[i - 1].site.uprobe.file;
+	return ray_arena_strdup(ray_catalogue_arena(c), file);
+}
+
 static void site_fill(struct ray_watch_site *at, size_t row, const struct ray_node_place *place, pid_t pid)
 {
 	const struct ray_hook *hook = &ray_hooks[row];
@@ -152,15 +161,21 @@ static struct ray_error *sites_reserve(struct ray_catalogue *c, struct ray_watch
 	return NULL;
 }
 
-static void sites_add(struct ray_watch *watch, size_t row, const struct ray_node_found *found)
+static struct ray_error *sites_add(struct ray_catalogue *c, struct ray_watch *watch, size_t row,
+				   const struct ray_node_found *found)
 {
 	for (size_t i = 0; i < found->count; i++) {
 		struct ray_watch_site at = { 0 };
 
 		site_fill(&at, row, &found->places[i], watch->pid);
-		if (!has_site(watch, &at))
-			watch->sites[watch->site_count++] = at;
+		if (has_site(watch, &at))
+			continue;
+		at.site.uprobe.file = file_keep(c, watch, at.site.uprobe.file);
+		if (!at.site.uprobe.file)
+			return &ray_enomem;
+		watch->sites[watch->site_count++] = at;
 	}
+	return NULL;
 }
 
 /* An event that lacks a hook it needs cannot be told here. */
@@ -186,7 +201,7 @@ static struct ray_error *watch_fill(struct ray_catalogue *c, const struct ray_no
 		}
 		present |= hook->needed_by;
 		if (is_function(hook))
-			sites_add(watch, i, &found[2 * i]);
+			err = sites_add(c, watch, i, &found[2 * i]);
 	}
 	watch->events = present & ~missing;
 	free(found);

@@ -107,3 +107,14 @@ test('a verb shows its script, and the script runs without it', needsRoot, async
 	assert.match(stdout, /inline uint64_t slow = 10000000;/);
 	assert.match(stdout, /inline int sums = 1;/);
 });
+
+// The command becomes another program, whose libraries come one by one, and nobody stops it meanwhile.
+for (const node of nodes.slice(-2))
+	test(`node ${node.name} behind a launcher`, needsRoot, async () => {
+		const marker = path.join(tmp(), 'marker');
+		const program = `let n = 0; setInterval(() => { require("fs").existsSync(${JSON.stringify(marker)}); n++ > 60 && process.exit(); }, 50)`;
+		const command = ['env', ...Object.entries(node.env).map(([name, value]) => `${name}=${value}`), node.path, '-e', program];
+		const { code, stdout, stderr } = await noderay(['fs', '--json', '--path', '*/marker', '--', ...command]);
+		assert.equal(code, 0, stderr);
+		assert.ok(jsonLines(stdout).some(({ op, error }) => op === 'access' && error === 'ENOENT'), stdout + stderr);
+	});
