@@ -205,7 +205,7 @@ static struct ray_error *work(struct ray_script *s, struct ray_trace_call *t, st
 		err = ray_trace_work(trace, 0, &status);
 		if (s->on_round)
 			s->on_round(s->arg);
-		if (fflush(stdout) == EOF && errno == EPIPE)
+		if (ray_stdio_reader_is_gone(stdout))
 			break;
 	}
 	return err;

@@ -56,11 +56,18 @@ void ray_stdio_reserve(void)
 }
 
 /* A pipe or socket whose other end was closed. */
-static bool is_reader_gone(void)
+static bool is_closed(int fd)
 {
-	struct pollfd p = { .fd = STDOUT_FILENO };
+	struct pollfd p = { .fd = fd };
 
 	return poll(&p, 1, 0) == 1 && (p.revents & (POLLERR | POLLHUP));
+}
+
+bool ray_stdio_reader_is_gone(FILE *out)
+{
+	bool failed = fflush(out) == EOF || ferror(out);
+
+	return failed && is_closed(fileno(out));
 }
 
 /* Why writing to stdout fails, asked anew, since stdio keeps no errno; 0 if it does not say. */
@@ -84,7 +91,7 @@ struct ray_error *ray_stdio_finish(void)
 	} else if (failed) {
 		errnum = write_error();
 	}
-	if (!failed || errnum == EPIPE || is_reader_gone())
+	if (!failed || errnum == EPIPE || is_closed(STDOUT_FILENO))
 		return NULL;
 	if (!errnum)
 		return ray_error_new(RAY_FAILED, "cannot write all of the output");

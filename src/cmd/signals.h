@@ -3,6 +3,9 @@
 #ifndef RAY_CMD_SIGNALS_H
 #define RAY_CMD_SIGNALS_H
 
+#include <stdbool.h>
+#include <stdio.h>
+
 #include "base/error.h"
 
 /* The first SIGINT, SIGTERM or SIGHUP sets ray_interrupted (base/interrupt.h), the second one ends the process. */
@@ -11,6 +14,8 @@ void ray_signals_install(void);
 void ray_signals_keep_output(void);
 /* Sees to it that no file opened later becomes standard input, output or error. */
 void ray_stdio_reserve(void);
+/* Flushes; whether nobody is there to read it, which may have shown in an earlier write. */
+bool ray_stdio_reader_is_gone(FILE *out);
 /* Flushes stdout: an error if something could not be written, but not when the reader went away. */
 RAY_MUST_USE struct ray_error *ray_stdio_finish(void);
 

@@ -106,7 +106,7 @@ static struct ray_error *work(struct ray_trace_call *t, struct ray_trace *trace)
 		if (ray_trace_procs_ended(t))
 			rounds_left--; /* what they did last is in the buffer */
 		err = ray_trace_work(trace, 0, &status);
-		if (fflush(t->out) == EOF && errno == EPIPE)
+		if (ray_stdio_reader_is_gone(t->out))
 			break;
 		clearerr(t->out);
 	}

@@ -76,6 +76,8 @@ static struct ray_error *open_ring(struct ray_follow *f, int cpu)
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_DUMMY,
 		.mmap = 1,
+		.comm = 1,
+		.comm_exec = 1,
 		.task = 1,
 		.exclude_kernel = 1,
 		.watermark = 1,
@@ -112,30 +114,6 @@ static bool wants_any_process(const struct ray_trace *t)
 				return true;
 	}
 	return false;
-}
-
-struct ray_error *ray_follow_create(struct ray_trace *t, struct ray_follow **ret)
-{
-	ray_auto_cpus cpus = { 0 };
-	struct ray_error *err;
-	struct ray_follow *f;
-
-	*ret = NULL;
-	if (!ray_trace_may_grow(t, NULL))
-		return NULL;
-	f = calloc(1, sizeof(*f));
-	if (!f)
-		return &ray_enomem;
-	f->t = t;
-	f->any_process = wants_any_process(t);
-	err = ray_cpus_online(&cpus);
-	for (size_t i = 0; i < cpus.n && !err; i++)
-		err = open_ring(f, cpus.at[i]);
-	if (err)
-		ray_follow_free(f);
-	else
-		*ret = f;
-	return err;
 }
 
 /* ---- what the kernel told ---- */
@@ -175,22 +153,50 @@ static void note_pid(struct ray_follow *f, uint32_t pid)
 		(void)ray_vec_push(&f->changed, (pid_t)pid); /* without memory it is seen at its next mapping */
 }
 
-/* Everything on the machine may have been missed: every process that a probe is wanted in is looked at again. */
+/* It has become another program: what was found in the one before is not in it, even if it has the same names. */
+static void note_exec(struct ray_follow *f, uint32_t pid)
+{
+	if (!f->any_process && !is_named(f, (pid_t)pid))
+		return;
+	(void)ray_vec_push(&f->ended, (pid_t)pid);
+	note_pid(f, pid);
+}
+
+static struct ray_error *note_one(pid_t pid, void *arg)
+{
+	note_pid(arg, (uint32_t)pid);
+	return NULL;
+}
+
+/* Everything on the machine may have been missed: every process that a probe is wanted in is looked at again, and where any may be
+ * wanted, every process there is. */
 static void note_lost(struct ray_follow *f)
 {
 	ray_code_processes *known = ray_catalogue_processes(f->t->catalogue);
 
 	for (size_t i = 0; i < known->n; i++)
 		note_pid(f, (uint32_t)known->at[i]->pid);
+	if (f->any_process)
+		ray_error_free(ray_code_process_each_now(f->t->catalogue, false, note_one, f));
 }
 
-/* The first words of a mapping's record are pid and tid, of a fork's and an exit's pid, parent's pid and tid. */
-static void take_record(struct ray_follow *f, uint32_t type, const uint32_t *words)
+/* What started after the descriptions were matched, and before we were told of such things. */
+static struct ray_error *note_missed(struct ray_follow *f)
 {
+	return f->any_process ? ray_code_process_each_now(f->t->catalogue, true, note_one, f) : NULL;
+}
+
+/* The first words of a mapping's and a name's record are pid and tid, of a fork's and an exit's pid, parent's pid and tid. */
+static void take_record(struct ray_follow *f, const struct perf_event_header *header, const uint32_t *words)
+{
+	uint32_t type = header->type;
+
 	if (type == PERF_RECORD_MMAP || type == PERF_RECORD_MMAP2)
 		note_pid(f, words[0]);
 	else if (type == PERF_RECORD_FORK && words[0] != words[1])
 		note_pid(f, words[0]);
+	else if (type == PERF_RECORD_COMM && (header->misc & PERF_RECORD_MISC_COMM_EXEC))
+		note_exec(f, words[0]);
 	else if (type == PERF_RECORD_EXIT && words[0] == words[2])
 		(void)ray_vec_push(&f->ended, (pid_t)words[0]); /* else its probes hang on, in nothing */
 	else if (type == PERF_RECORD_LOST)
@@ -219,7 +225,7 @@ static void read_ring(struct ray_follow *f, const struct ring *r)
 		if (header.size < sizeof(header) + sizeof(words) || header.size > end - at)
 			break;
 		copy_out(r, at + sizeof(header), words, sizeof(words));
-		take_record(f, header.type, words);
+		take_record(f, &header, words);
 		at += header.size;
 	}
 	__atomic_store_n(&r->head->data_tail, end, __ATOMIC_RELEASE);
@@ -314,5 +320,33 @@ struct ray_error *ray_follow_work(struct ray_follow *f)
 	for (size_t i = 0; i < f->changed.n && !err; i++)
 		err = look_at(f, f->changed.at[i]);
 	f->changed.n = 0;
+	return err;
+}
+
+/* ---- all ---- */
+
+struct ray_error *ray_follow_create(struct ray_trace *t, struct ray_follow **ret)
+{
+	ray_auto_cpus cpus = { 0 };
+	struct ray_error *err;
+	struct ray_follow *f;
+
+	*ret = NULL;
+	if (!ray_trace_may_grow(t, NULL))
+		return NULL;
+	f = calloc(1, sizeof(*f));
+	if (!f)
+		return &ray_enomem;
+	f->t = t;
+	f->any_process = wants_any_process(t);
+	err = ray_cpus_online(&cpus);
+	for (size_t i = 0; i < cpus.n && !err; i++)
+		err = open_ring(f, cpus.at[i]);
+	if (!err)
+		err = note_missed(f);
+	if (err)
+		ray_follow_free(f);
+	else
+		*ret = f;
 	return err;
 }

@@ -302,6 +302,29 @@ struct ray_error *ray_code_process_each(struct ray_catalogue *c, struct ray_erro
 	return err;
 }
 
+static bool is_listed(const ray_pids *list, pid_t pid)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (list->at[i] == pid)
+			return true;
+	return false;
+}
+
+struct ray_error *ray_code_process_each_now(struct ray_catalogue *c, bool only_new,
+					    struct ray_error *(*take)(pid_t pid, void *arg), void *arg)
+{
+	ray_pids *list = ray_catalogue_candidates(c);
+	ray_pids now = { 0 };
+	struct ray_error *err = candidates_list(c, &now) ? NULL : &ray_enomem;
+
+	for (size_t i = 0; i < now.n && !err; i++)
+		if (!only_new || !is_listed(list, now.at[i]))
+			err = take(now.at[i], arg);
+	ray_vec_free(list);
+	*list = now;
+	return err;
+}
+
 void ray_code_process_forget(struct ray_catalogue *c, pid_t pid)
 {
 	ray_code_processes *known = ray_catalogue_processes(c);

@@ -47,6 +47,9 @@ RAY_MUST_USE struct ray_error *ray_code_process_get(struct ray_catalogue *c, pid
 /* take() for every process but ourselves. What fails in one of them (it has ended, it is another user's) is nothing that it has. */
 RAY_MUST_USE struct ray_error *ray_code_process_each(struct ray_catalogue *c,
 						     struct ray_error *(*take)(pid_t pid, void *arg), void *arg);
+/* The same for those that are there now; with only_new, for those that were not when the processes were last listed. */
+RAY_MUST_USE struct ray_error *ray_code_process_each_now(struct ray_catalogue *c, bool only_new,
+							 struct ray_error *(*take)(pid_t pid, void *arg), void *arg);
 /* Looks again: it has mapped more, or become another program. */
 void ray_code_process_forget(struct ray_catalogue *c, pid_t pid);
 /* After that: whether it has become another program. A process that a program starts is at first that program itself. */

@@ -126,6 +126,16 @@ test('the line of the manual', needsRoot, async (t) => {
 	assert.equal(stdout.trim(), '/etc/hostname');
 });
 
+test('it ends when nobody reads what it says', needsRoot, async (t) => {
+	const target = await start(node(22), { code: 'setInterval(() => require("fs").statSync("/"), 5); console.log(1)' });
+	t.after(() => target.stop());
+	const child = spawn(binary, ['trace', '-q', '-p', target.pid, '-n', 'uv$target::uv_fs_stat:entry { printf("%s\\n", args[0]->path); }'], { stdio: ['ignore', 'pipe', 'ignore'] });
+	t.after(() => child.kill('SIGKILL'));
+	child.stdout.once('data', () => child.stdout.destroy());
+	await until(() => child.exitCode !== null, 'it goes on', 60);
+	assert.equal(child.exitCode, 0);
+});
+
 test('-lv shows the signature, and the JavaScript', needsRoot, async (t) => {
 	const target = await start(node(22), { code: 'setInterval(() => {}, 1e6); console.log(1)' });
 	t.after(() => target.stop());
@@ -163,12 +173,29 @@ test('a process that starts later', needsRoot, async (t) => {
 	let stdout = '', stderr = '';
 	child.stdout.on('data', (data) => (stdout += data));
 	child.stderr.on('data', (data) => (stderr += data));
-	await until(() => stdout.includes('ready') || child.exitCode !== null, () => stderr);
+	await until(() => stdout.includes('ready') || child.exitCode !== null, () => `not ready: ${stderr}`, 40);
 	for (const name of ['16', 'debian']) {
 		const target = await start(node(name), { code: `setInterval(() => require("fs").readFileSync("${file}"), 20); console.log(1)` });
 		t.after(() => target.stop());
-		await until(() => stdout.includes(`${target.pid} opens ${file}\n`) || child.exitCode !== null, () => `nothing of ${target.pid}: ${stderr}`);
+		await until(() => stdout.includes(`${target.pid} opens ${file}\n`) || child.exitCode !== null, () => `nothing of ${target.pid}: ${stdout} ${stderr}`, 40);
 	}
+});
+
+test('a process that starts while more start than can be told of', needsRoot, async (t) => {
+	const child = spawn(binary, ['trace', '-Z', '-q', '-n', 'BEGIN { printf("ready\\n"); }', '-n',
+		'uv*::uv_fs_stat:entry /args[0]->path == "/etc/hostname"/ { printf("%d asks\\n", pid); }'], { stdio: ['ignore', 'pipe', 'pipe'] });
+	t.after(() => child.kill('SIGKILL'));
+	let stdout = '', stderr = '';
+	child.stdout.on('data', (data) => (stdout += data));
+	child.stderr.on('data', (data) => (stderr += data));
+	await until(() => stdout.includes('ready') || child.exitCode !== null, () => `not ready: ${stderr}`, 40);
+	child.kill('SIGSTOP');
+	execFileSync('sh', ['-c', 'i=0; while [ $i -lt 500 ]; do /bin/true; i=$((i+1)); done']);
+	// Without new code there is nothing about it that is told later.
+	const target = await start(node(16), { code: 'setInterval(() => require("fs").statSync("/etc/hostname"), 20); console.log(1)' }, { flags: ['--jitless'] });
+	t.after(() => target.stop());
+	child.kill('SIGCONT');
+	await until(() => stdout.includes(`${target.pid} asks\n`) || child.exitCode !== null, () => `nothing of ${target.pid}: ${stderr}`, 60);
 });
 
 test('a program that is no node', needsRoot, async () => {
