@@ -6,7 +6,9 @@
  * happened, for which it has filled slot->args and the event area; the clauses of that probe run, and it is called again. slot->hook_args holds what the
  * hook itself was called with, slot->cursor is the handler's own between its calls.
  *
- * Included by wire.h only. */
+ * A part of wire.h. */
+#include "kern/wire.h" /* the types; it includes this file behind them */
+
 #ifndef RAY_KERN_NODE_H
 #define RAY_KERN_NODE_H
 

@@ -3,11 +3,11 @@
  * Seen at the entries of libuv's functions: a phase or a callback ends when the next one begins, or the loop polls; in between libuv does nothing that takes
  * time, and a second probe at each return would cost more than the first. The order is always timers, pending, idle, prepare, poll, check, closing; newer
  * libuvs begin it elsewhere. pending and closing have no function of their own: they follow on the return of timers and check.
- * Functions run for other loops than the thread's own, too (spawnSync() has one): those are left out.
- *
- * Included by node_loop.bpf.h only. */
+ * Functions run for other loops than the thread's own, too (spawnSync() has one): those are left out. */
 #ifndef RAY_KERN_NODE_PHASE_BPF_H
 #define RAY_KERN_NODE_PHASE_BPF_H
+
+#include "kern/node_loop_base.bpf.h"
 
 enum ray_loop_phase {
 	RAY_PHASE_NONE,
