@@ -235,13 +235,13 @@ static struct ray_error *watch_get(struct ray_catalogue *c, const struct ray_nod
 		watch->pid = about->pid;
 		watch->inode = about->module->inode;
 		watch->node.version = about->major * 1000 + about->minor;
-		ray_node_facts(about, &watch->node);
 		*ret = watch;
 	}
 	/* It may have mapped more libraries since. */
 	if (watch->module_count == about->process->modules.n)
 		return NULL;
 	watch->module_count = about->process->modules.n;
+	ray_node_facts(about, &watch->node);
 	err = ray_node_codes(c, about, &watch->node);
 	return err ? err : watch_fill(c, about, watch);
 }
