@@ -3,7 +3,7 @@
  *
  * Goes through the instructions in the order of their addresses and follows constants in registers: where ways meet, only that is known which all of them
  * agree on. So what is reported as known is known on every way that leads there, but for jumps through tables, whose
- * ends are not looked for. x86-64 only; pure: foreign bytes in, steps out; takes time linear in the size. */
+ * ends are not looked for. x86-64 only; pure: foreign bytes in, steps out; takes time in proportion to the size. */
 #ifndef RAY_PROBE_FLOW_H
 #define RAY_PROBE_FLOW_H
 
