@@ -300,6 +300,8 @@ static struct ray_error *look_at(struct ray_follow *f, pid_t pid)
 			err = ray_entries_add_late(f->t, added.at[i]);
 	}
 	if (!err)
+		err = ray_watch_grow(f->t, pid);
+	if (!err)
 		err = ray_uprobes_attach_late(f->t);
 	ray_code_process_let_go(f->t->catalogue, pid);
 	ray_vec_free(&added);

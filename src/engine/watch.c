@@ -346,6 +346,22 @@ static void forget_of_conn(const struct ray_trace *t, const void *key)
 	}
 }
 
+struct ray_error *ray_watch_grow(struct ray_trace *t, pid_t pid)
+{
+	for (size_t i = 0; i < t->watches.n; i++) {
+		struct ray_watch *watch = t->watches.at[i];
+		size_t before = t->late.n;
+		struct ray_error *err = NULL;
+
+		if (watch->pid != pid)
+			continue;
+		for (size_t k = 0; k < watch->site_count && !err; k++)
+			err = hang_late(t, watch, &watch->sites[k]);
+		return err || t->late.n == before ? err : tell(t, watch);
+	}
+	return NULL;
+}
+
 /* Elements of a map whose key begins with the process's number, and what hangs on them. */
 static void forget_in(const struct ray_trace *t, int map, size_t key_size, uint32_t tgid,
 		      void (*before)(const struct ray_trace *t, const void *key))

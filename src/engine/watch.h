@@ -20,6 +20,8 @@ RAY_MUST_USE struct ray_error *ray_watches_tell(struct ray_trace *t);
 RAY_MUST_USE struct ray_error *ray_watch_add_late(struct ray_trace *t, struct ray_probe *probe,
 						  const struct ray_site *site, const struct ray_clause *const *clauses,
 						  size_t count);
+/* Hangs what has come with libraries that the process has mapped since. */
+RAY_MUST_USE struct ray_error *ray_watch_grow(struct ray_trace *t, pid_t pid);
 /* A process has ended: what was kept for it goes. */
 void ray_watch_forget(struct ray_trace *t, pid_t pid);
 
