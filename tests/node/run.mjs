@@ -3,7 +3,9 @@
 //
 //   node tests/node/run.mjs COUNTS [FILE...]
 //
-// Writes "passed failed skipped" to the file COUNTS. What a failed file printed follows its line.
+// Writes "passed failed skipped" to the file COUNTS. What a failed file printed follows its line. A file that failed runs once more, alone, and that counts:
+// programs that are watched as they run beside others on two processors do not always do what they were written for. Both runs are shown; when many have
+// failed, nothing is run again.
 // The times are for people; no test depends on one.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -71,11 +73,15 @@ function runFile(file) {
 }
 
 const total = { passed: 0, failed: 0, skipped: 0 };
+const mostAgain = 4;
 
-function show({ file, counts, tap, noise, seconds }) {
+function add({ counts }) {
 	for (const key in total) total[key] += counts[key];
+}
+
+function show({ file, counts, tap, noise, seconds }, how = '') {
 	const { passed, failed, skipped } = counts;
-	const name = path.basename(file, '.test.mjs');
+	const name = path.basename(file, '.test.mjs') + how;
 	console.log(`  ${failed ? 'FAIL' : 'ok  '} node/${name}: ${passed} passed, ${failed} failed, ${skipped} skipped (${seconds.toFixed(0)} s)`);
 	if (failed) console.log(failures(tap) + (noise ? `\n    stderr: ${noise.replaceAll('\n', '\n    ')}` : ''));
 	const reasons = new Set([...tap.matchAll(/^\s*ok .* # SKIP (.*)$/gm)].map((m) => m[1]));
@@ -83,9 +89,24 @@ function show({ file, counts, tap, noise, seconds }) {
 }
 
 const queue = [...files];
+const again = [];
 async function worker() {
-	while (queue.length) show(await runFile(queue.shift()));
+	while (queue.length) {
+		const result = await runFile(queue.shift());
+		show(result);
+		if (result.counts.failed) again.push(result);
+		else add(result);
+	}
 }
 await Promise.all(Array.from({ length: atOnce }, worker));
+for (const first of again) {
+	if (again.length > mostAgain) {
+		add(first);
+		continue;
+	}
+	const second = await runFile(first.file);
+	show(second, ', again and alone');
+	add(second);
+}
 fs.writeFileSync(countsFile, `${total.passed} ${total.failed} ${total.skipped}\n`);
 process.exit(total.failed ? 1 : 0);
