@@ -291,7 +291,7 @@ struct ray_watched {
 	__u32 version; /* of node: 22023 for 22.23 */
 	__u32 flags;   /* enum ray_watched_flag */
 	struct ray_node_offsets at;
-	__u64 code[RAY_NODE_CODES]; /* addresses in the process, by enum ray_node_code; 0: not known */
+	__u64 code[RAY_NODE_CODES];  /* addresses in the process, by enum ray_node_code; 0: not known */
 	__s32 v8[RAY_NODE_V8_COUNT]; /* by enum ray_node_v8; all 0: not known */
 	struct ray_node_point points[RAY_NODE_EVENT_COUNT];
 	char reasons[RAY_NODE_REASONS][RAY_NODE_REASON];	  /* of collections, by number */
@@ -380,17 +380,16 @@ struct ray_node_work_state {
 	char text[RAY_NODE_PATH]; /* a path, or the name that is looked up */
 };
 
-/* A request whose response is not complete. Element of `node_requests`: of HTTP/2 by its id, of HTTP/1 by RAY_NODE_REQUEST_KEY(id of the
- * connection, number in it); but the only one on a connection of HTTP/1 is kept there. */
+/* A request of HTTP/1 whose response is not complete. The only one on a connection is kept there; others are elements of `node_requests`, by
+ * RAY_NODE_REQUEST_KEY(id of the connection, number in it). */
 struct ray_node_pending {
 	struct ray_node_request request;
-	struct ray_node_response response; /* of HTTP/2; and when it began */
-	__u64 first_byte;
-	__u64 body;	 /* of HTTP/1: bytes of its body, once all came */
-	__u64 forwarded; /* and length of forwarded_for */
+	__u64 body;	 /* bytes of its body, once all came */
+	__u64 forwarded; /* length of forwarded_for */
+	__u64 spare[6];	 /* where the verifier thinks that the URL may go on */
 };
 
-#define RAY_NODE_REQUEST_KEY(connection, number) (1ULL << 63 | (__u64)(connection) << 24 | ((number)&0xffffff))
+#define RAY_NODE_REQUEST_KEY(connection, number) ((__u64)(connection) << 24 | ((number)&0xffffff))
 
 /* Key of `node_conns`: a socket of a process, or one end of TLS. */
 struct ray_node_conn_key {
