@@ -48,7 +48,7 @@ struct ray_script {
 	bool only_show; /* as with --show-script */
 	/* How long if -d does not say; 0: until it is stopped. ray_script_run() leaves there how long it was, from probes on to probes off. */
 	uint64_t duration_ns;
-	bool is_done;	/* set meanwhile: nothing more is wanted */
+	bool is_done; /* set meanwhile: nothing more is wanted */
 	/* Its own: */
 	struct ray_text text; /* of the program */
 	bool is_read;

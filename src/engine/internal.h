@@ -103,7 +103,7 @@ struct ray_trace {
 	uint32_t ring_size, slot_count;
 	int epoll; /* readable when there is something to do; -1 before the start */
 	RAY_VEC(struct ray_link) links;
-	RAY_VEC(struct ray_late_site) late; /* sites that are not attached yet */
+	RAY_VEC(struct ray_late_site) late;	    /* sites that are not attached yet */
 	RAY_VEC(struct ray_late_point) late_points; /* of processes that came later */
 	RAY_VEC(uint32_t) free_points;		    /* of those that have ended */
 	struct ray_consumer *consumer;

@@ -95,7 +95,7 @@ struct ray_plan {
 	RAY_VEC(struct ray_dynvar_class) classes;
 	uint32_t globals_size, globals_map;
 	uint32_t task_size, task_map; /* self-> that are numbers */
-	uint32_t map_count; /* of own maps */
+	uint32_t map_count;	      /* of own maps */
 	/* The slot's memory: offsets from its start (struct ray_slot included). */
 	uint32_t locals_at, locals_size;
 	uint32_t strings_at; /* string constants, written into every slot before the start */

@@ -98,7 +98,7 @@ static __always_inline void ray_address_of_sock(struct ray_slot *s, struct ray_n
 
 /* The far end, from the sockaddr of `size` bytes that connect() was called with: the kernel forgets where it could not get to. */
 static __always_inline void ray_address_of_connect(struct ray_slot *s, struct ray_node_connection *connection,
-					      __u64 sockaddr, __u64 size)
+						   __u64 sockaddr, __u64 size)
 {
 	struct ray_net_text *t = ray_work(s);
 	__u16 head[2] = { 0, 0 };

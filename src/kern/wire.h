@@ -177,9 +177,9 @@ enum { RAY_SOCKET_PATH = 108 };
 /* What tracesock() tells of a socket: its two ends. */
 struct ray_socket_name {
 	__u16 family, type;
-	__u16 local_port, remote_port;	/* of the host's own order */
-	__u8 local[16], remote[16];	/* 4 bytes of AF_INET */
-	__u16 path_size, is_peer_path;	/* of AF_UNIX: the peer's, where this end has none */
+	__u16 local_port, remote_port; /* of the host's own order */
+	__u8 local[16], remote[16];    /* 4 bytes of AF_INET */
+	__u16 path_size, is_peer_path; /* of AF_UNIX: the peer's, where this end has none */
 	char path[RAY_SOCKET_PATH];
 };
 

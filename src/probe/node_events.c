@@ -45,7 +45,7 @@
 	CONNECTION(0), STRING(1, "address"), INT(2, "port"), INT(3, "fd"), INT(4, "status"), WORD(5, "id"), \
 		REQUEST(6), RESPONSE(7)
 #define NET CONNECTION(0), STRING(1, "address"), INT(2, "port"), INT(3, "fd")
-#define NET_BYTES \
+#define NET_BYTES                                                                                                  \
 	CONNECTION(0), WORD(1, "bytes"), STRING(2, "address"), INT(3, "port"), INT(4, "fd"), WORD(5, "requestId"), \
 		INT(6, "result")
 

@@ -18,10 +18,9 @@ struct ray_node_place {
 	const struct ray_code_module *module;
 	const char *symbol;   /* as found, for -l */
 	uint64_t vaddr, size; /* in the file's own addresses */
-	uint64_t
-		offset; /* in the file: where probes go, the cheapest instruction that does (instruction.h) */
-	bool is_clone;	       /* arguments may be missing or have moved: see node_names.h */
-	bool is_derived;       /* found by following code, not by a symbol */
+	uint64_t offset;      /* in the file: where probes go, the cheapest instruction that does (instruction.h) */
+	bool is_clone;	      /* arguments may be missing or have moved: see node_names.h */
+	bool is_derived;      /* found by following code, not by a symbol */
 };
 
 enum { RAY_NODE_NAMES = 8 };
