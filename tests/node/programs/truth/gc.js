@@ -70,8 +70,9 @@ if (isMainThread) {
 		go: async () => {
 			await collect();
 			const worker = new Worker(__filename);
+			const gone = once(worker, 'exit'); // may come in the same turn as the message
 			noted.push(...(await once(worker, 'message')));
-			await once(worker, 'exit');
+			await gone;
 		},
 	});
 } else {
