@@ -23,7 +23,7 @@ static const struct ray_option options[] = {
 	{ 0, "rows", "N", "with --top, --hist: the N most frequent URLs" },
 	{ 'i', "interval", "SECONDS", "with --top, --hist: print every SECONDS, not only at the end" },
 	{ 0, "stack", NULL, "the JavaScript stack that sent the response" },
-	{ 0, "url-size", "BYTES", "keep this much of a URL: 255, up to 1023" },
+	{ 0, "url-size", "BYTES", "keep this much of a URL: 255 (127 with --top), up to 1023" },
 	{ 't', "translation", "HOW", "how the script reads arguments: translated or simple" },
 	{ 'n', "script", NULL, "the same as --show-script" },
 	RAY_OPTIONS_SCRIPT,
@@ -106,8 +106,15 @@ static struct ray_error *probes_set(struct ray_script *s, const struct ray_call 
 	return err;
 }
 
-static struct ray_error *filters_set(struct ray_script *s, const struct ray_call *call)
+static bool is_table(const struct ray_call *call)
 {
+	return ray_call_has(call, "top") || ray_call_has(call, "hist");
+}
+
+static struct ray_error *filters_set(struct ray_script *s, const struct ray_call *call, struct ray_http_options *o)
+{
+	/* Rows of a table are found by their names, twice for each request: long ones cost. */
+	const long usual = is_table(call) ? 127 : 255;
 	uint64_t slow;
 	long size;
 	struct ray_error *err = ray_call_duration(call, "slow", 1000000, 0, &slow);
@@ -117,9 +124,10 @@ static struct ray_error *filters_set(struct ray_script *s, const struct ray_call
 	if (!err)
 		err = status_set(s, ray_call_value(call, "status"));
 	if (!err)
-		err = ray_call_number(call, "url-size", 255, &size);
+		err = ray_call_number(call, "url-size", usual, &size);
 	if (!err && (size < 15 || size > 1023))
 		err = ray_error_new(RAY_USAGE, "http: --url-size can be 15 to 1023, not %ld", size);
+	o->url_size = (size_t)size;
 	if (!err && size != 255)
 		err = ray_script_set_option(s, "strsize", "%ld", size + 1);
 	return err;
@@ -179,7 +187,7 @@ static struct ray_error *run(const struct ray_call *call)
 	if (!err)
 		err = probes_set(&s, call);
 	if (!err)
-		err = filters_set(&s, call);
+		err = filters_set(&s, call, &o);
 	if (!err)
 		err = top_set(&s, call, &o);
 	if (!err)

@@ -19,6 +19,7 @@ struct ray_http_options {
 	bool keeps_query;    /* ?a=b is part of a URL's name */
 	const char *columns; /* -o; NULL: the usual ones */
 	const char *url;     /* only URLs that match this pattern; NULL: all */
+	size_t url_size;     /* no more of a URL is told */
 	size_t most;	     /* rows of the table; 0: all */
 	size_t width;	     /* of lines; 0: no limit */
 };

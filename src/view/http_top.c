@@ -23,6 +23,9 @@ static struct ray_tally_row *row_of(struct ray_http_view *v, const struct ray_fa
 	if (!ray_http_is_wanted(v, url))
 		return NULL;
 	ray_view_fold(url, v->options.folds, v->options.keeps_query, &name);
+	/* One row for all that begin so: it shows that there is more. */
+	if (v->options.url_size && strlen(url) >= v->options.url_size && (v->options.keeps_query || !strchr(url, '?')))
+		ray_text_add(&name, "...");
 	return ray_tally_row(v->tally, ray_fact_text(f, "method"), ray_text_get(&name));
 }
 
