@@ -75,54 +75,56 @@ node*:::gc-done
 
 /* ---- by URL ---- */
 
+/* Rows are found by their keys, twice for each request: a method is sixteen letters in two numbers, and not a string. */
+
 node*:::http-server-response
 /server && top && args[5] && args[7]->latency >= slow && args[4] >= status_low && args[4] <= status_high/
 {
-	@latency[args[6]->method, args[6]->url] = llquantize(args[7]->latency, 2, 10, 38, 16);
-	@longest[args[6]->method, args[6]->url] = max(args[7]->latency);
+	@latency[args[6]->methodStart, args[6]->methodRest, args[6]->url] = llquantize(args[7]->latency, 2, 10, 38, 16);
+	@longest[args[6]->methodStart, args[6]->methodRest, args[6]->url] = max(args[7]->latency);
 }
 
 node*:::http-server-response
 /server && top && args[5] && args[4] >= 400 && args[7]->latency >= slow && args[4] >= status_low && args[4] <= status_high/
 {
-	@errors[args[6]->method, args[6]->url] = sum(1);
+	@errors[args[6]->methodStart, args[6]->methodRest, args[6]->url] = sum(1);
 }
 
 node*:::http-server-abort
 /server && top/
 {
-	@aborts[args[6]->method, args[6]->url] = count();
+	@aborts[args[6]->methodStart, args[6]->methodRest, args[6]->url] = count();
 }
 
 node*:::http-client-response
 /client && top && args[5] && args[7]->latency >= slow && args[4] >= status_low && args[4] <= status_high/
 {
-	@latency[args[6]->method, strjoin(args[6]->host, args[6]->url)] = llquantize(args[7]->latency, 2, 10, 38, 16);
-	@longest[args[6]->method, strjoin(args[6]->host, args[6]->url)] = max(args[7]->latency);
-	@errors[args[6]->method, strjoin(args[6]->host, args[6]->url)] = sum(args[4] >= 400);
+	@latency[args[6]->methodStart, args[6]->methodRest, strjoin(args[6]->host, args[6]->url)] = llquantize(args[7]->latency, 2, 10, 38, 16);
+	@longest[args[6]->methodStart, args[6]->methodRest, strjoin(args[6]->host, args[6]->url)] = max(args[7]->latency);
+	@errors[args[6]->methodStart, args[6]->methodRest, strjoin(args[6]->host, args[6]->url)] = sum(args[4] >= 400);
 }
 
 node*:::http-client-abort
 /client && top/
 {
-	@aborts[args[6]->method, strjoin(args[6]->host, args[6]->url)] = count();
+	@aborts[args[6]->methodStart, args[6]->methodRest, strjoin(args[6]->host, args[6]->url)] = count();
 }
 
 tick-1s
 /top && repeats && ++seconds % interval == 0/
 {
-	printa("latency method=%s url=%s latency=%@d\n", @latency);
-	printa("longest method=%s url=%s longest=%@d\n", @longest);
-	printa("errors method=%s url=%s count=%@d\n", @errors);
-	printa("aborts method=%s url=%s count=%@d\n", @aborts);
+	printa("latency start=%d rest=%d url=%s latency=%@d\n", @latency);
+	printa("longest start=%d rest=%d url=%s longest=%@d\n", @longest);
+	printa("errors start=%d rest=%d url=%s count=%@d\n", @errors);
+	printa("aborts start=%d rest=%d url=%s count=%@d\n", @aborts);
 	printf("table\n");
 }
 
 END
 /top/
 {
-	printa("latency method=%s url=%s latency=%@d\n", @latency);
-	printa("longest method=%s url=%s longest=%@d\n", @longest);
-	printa("errors method=%s url=%s count=%@d\n", @errors);
-	printa("aborts method=%s url=%s count=%@d\n", @aborts);
+	printa("latency start=%d rest=%d url=%s latency=%@d\n", @latency);
+	printa("longest start=%d rest=%d url=%s longest=%@d\n", @longest);
+	printa("errors start=%d rest=%d url=%s count=%@d\n", @errors);
+	printa("aborts start=%d rest=%d url=%s count=%@d\n", @aborts);
 }

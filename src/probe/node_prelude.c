@@ -26,10 +26,11 @@ const char ray_node_prelude[] =
 	"struct node_native_http2 { uint64_t session; int32_t stream; uint32_t is_server, status, code; uint64_t duration; };\n"
 
 	"typedef struct node_http_request { string url; string method; string forwardedFor; string host; string userAgent; "
-	"uint64_t id; uint64_t start; int version; int urlLength; } node_http_request_t;\n"
+	"uint64_t id; uint64_t start; int version; int urlLength; uint64_t methodStart, methodRest; } node_http_request_t;\n"
 	"translator node_http_request_t < struct node_native_request *R > { url = stringof(R->url); method = stringof(R->method); "
 	"forwardedFor = stringof(R->forwarded_for); host = stringof(R->host); userAgent = stringof(R->user_agent); id = R->id; "
-	"start = R->start; version = R->version; urlLength = R->url_length; };\n"
+	"start = R->start; version = R->version; urlLength = R->url_length; "
+	"methodStart = *(uint64_t *)R->method; methodRest = *(uint64_t *)(R->method + 8); };\n"
 
 	"typedef struct node_connection { int fd; string remoteAddress; int remotePort; string localAddress; int localPort; "
 	"uint64_t bufferSize; int isTls; int isServer; int family; uint64_t id; } node_connection_t;\n"

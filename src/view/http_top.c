@@ -14,11 +14,24 @@ static const struct ray_column columns[] = {
 	{ "URL", RAY_ALIGN_LEFT, RAY_CUT_END, 0 },
 };
 
+/* As a string, or in two numbers of eight letters each. */
+static const char *method_of(const struct ray_fact *f, char out[17])
+{
+	uint64_t words[2] = { (uint64_t)ray_fact_number(f, "start"), (uint64_t)ray_fact_number(f, "rest") };
+
+	if (ray_fact_find(f, "method"))
+		return ray_fact_text(f, "method");
+	memcpy(out, words, sizeof(words));
+	out[16] = '\0';
+	return out;
+}
+
 /* A row's name, as it is shown. */
 static struct ray_tally_row *row_of(struct ray_http_view *v, const struct ray_fact *f)
 {
 	const char *url = ray_fact_text(f, "url");
 	ray_auto_text name = { 0 };
+	char method[17];
 
 	if (!ray_http_is_wanted(v, url))
 		return NULL;
@@ -26,7 +39,7 @@ static struct ray_tally_row *row_of(struct ray_http_view *v, const struct ray_fa
 	/* One row for all that begin so: it shows that there is more. */
 	if (v->options.url_size && strlen(url) >= v->options.url_size && (v->options.keeps_query || !strchr(url, '?')))
 		ray_text_add(&name, "...");
-	return ray_tally_row(v->tally, ray_fact_text(f, "method"), ray_text_get(&name));
+	return ray_tally_row(v->tally, method_of(f, method), ray_text_get(&name));
 }
 
 void ray_http_top_take(struct ray_http_view *v, const struct ray_fact *f)
