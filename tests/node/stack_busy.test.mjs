@@ -25,7 +25,8 @@ for (const node of nodes) {
 				const { main } = await stack(target, ['--thread', 'main']);
 				checkWhole(main);
 				const frames = graph.check(main, 'forever');
-				if (tier === 'interpreted') for (const f of frames) assert.equal(f.tier, 'interpreted', JSON.stringify(f));
+				// A frame that says itself that it is not exact knows no tier.
+				if (tier === 'interpreted') for (const f of frames) if (f.exact !== false) assert.equal(f.tier, 'interpreted', JSON.stringify(f));
 				await sleep(Math.random() * 30);
 			}
 			assert.equal(target.child.exitCode, null, 'it runs on');
