@@ -147,7 +147,8 @@ for (const which of nodes) {
 			pid$target::uv_fs_open:entry { jstack(100); @[jstack(100)] = count(); @k[jstack(3, 1024)] = count(); n++; }
 			pid$target::uv_fs_open:entry /n == 40/ { exit(0); }`, '-p', target.pid]);
 		const stacks = parse(stdout);
-		const opens = stacks.filter((s) => /^libc\S*`/.test(s[0])), calls = stacks.filter((s) => /`uv_fs_open(\+0x\w+)?$/.test(s[0]) && !s.count);
+		// V8's own locks read the processor's frequency when they first have to wait: that is no call of the program's.
+		const opens = stacks.filter((s) => /^libc\S*`/.test(s[0]) && !s.some((line) => /absl::/.test(line))), calls = stacks.filter((s) => /`uv_fs_open(\+0x\w+)?$/.test(s[0]) && !s.count);
 		assert.ok(opens.length > 10 && calls.length === 40, stdout);
 		for (const stack of [...opens, ...calls]) assertOrder(stack, [...js, /`uv_run\+/, ...main]);
 		for (const stack of opens) assert.ok(stack.some((line) => /^v8`JSEntry/.test(line) || which.stripped), stack.join('\n'));
