@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "engine/enter.h"
-
-enum { GENERATIONS = 1000 };
+#include "target/proc.h"
 
 bool ray_progeny_is_wanted(const struct ray_trace *t)
 {
@@ -88,24 +87,6 @@ struct kinship {
 	uint32_t pid, parent;
 };
 
-/* The parent follows the name, which may hold anything. 0: it is gone. */
-static uint32_t parent_of(const char *pid)
-{
-	char path[64], text[512];
-	const char *rest;
-	unsigned int parent;
-	size_t n;
-
-	snprintf(path, sizeof(path), "/proc/%.16s/stat", pid);
-	ray_auto_file FILE *f = fopen(path, "re");
-	if (!f)
-		return 0;
-	n = fread(text, 1, sizeof(text) - 1, f);
-	text[n] = '\0';
-	rest = strrchr(text, ')');
-	return rest && sscanf(rest, ") %*c %u", &parent) == 1 ? parent : 0;
-}
-
 /* Adds what has a followed parent; whether there was any. */
 static bool add_children(struct ray_trace *t, struct kinship *all, size_t count)
 {
@@ -122,21 +103,16 @@ static bool add_children(struct ray_trace *t, struct kinship *all, size_t count)
 }
 
 /* Before there is a map: up through the parents. */
-static bool is_descendant(const struct ray_trace *t, uint32_t pid)
+static bool is_descendant(const struct ray_trace *t, pid_t pid)
 {
 	size_t count;
 	const pid_t *pids = ray_catalogue_pids(t->catalogue, &count);
-	char text[16];
 
-	for (int depth = 0; pid && depth < GENERATIONS; depth++) {
-		for (size_t i = 0; i < count; i++)
-			if ((uint32_t)pids[i] == pid)
-				return true;
-		if (!follows_children(t))
-			return false;
-		snprintf(text, sizeof(text), "%u", pid);
-		pid = parent_of(text);
-	}
+	if (follows_children(t))
+		return ray_proc_is_progeny(pid, pids, count);
+	for (size_t i = 0; i < count; i++)
+		if (pids[i] == pid)
+			return true;
 	return false;
 }
 
@@ -147,7 +123,7 @@ bool ray_progeny_knows(const struct ray_trace *t, pid_t pid)
 
 bool ray_progeny_includes(const struct ray_trace *t, pid_t pid)
 {
-	return ray_progeny_knows(t, pid) || is_descendant(t, (uint32_t)pid);
+	return ray_progeny_knows(t, pid) || is_descendant(t, pid);
 }
 
 struct ray_error *ray_progeny_complete(struct ray_trace *t)
@@ -162,11 +138,12 @@ struct ray_error *ray_progeny_complete(struct ray_trace *t)
 	proc = opendir("/proc");
 	if (!proc)
 		return ray_error_errno(RAY_FAILED, errno, "cannot read /proc");
-	while (!err && (entry = readdir(proc)))
-		if (isdigit((unsigned char)entry->d_name[0]) &&
-		    !ray_vec_push(&all, (struct kinship){ (uint32_t)strtoul(entry->d_name, NULL, 10),
-							  parent_of(entry->d_name) }))
+	while (!err && (entry = readdir(proc))) {
+		pid_t pid = isdigit((unsigned char)entry->d_name[0]) ? (pid_t)atoi(entry->d_name) : 0;
+
+		if (pid && !ray_vec_push(&all, (struct kinship){ (uint32_t)pid, (uint32_t)ray_proc_parent(pid) }))
 			err = &ray_enomem;
+	}
 	closedir(proc);
 	while (!err && add_children(t, all.at, all.n))
 		; /* until there are no grandchildren left */

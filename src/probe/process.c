@@ -11,6 +11,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "target/proc.h"
+
 void ray_code_process_free(struct ray_code_process *p)
 {
 	if (!p)
@@ -225,38 +227,12 @@ struct ray_error *ray_code_process_get(struct ray_catalogue *c, pid_t pid, const
 
 /* ---- all of them ---- */
 
-enum { GENERATIONS = 1000 };
-
-/* The parent follows the name, which may hold anything. 0: it is gone. */
-static pid_t parent_of(pid_t pid)
-{
-	char path[32], text[512];
-	const char *rest;
-	int parent;
-	size_t n;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	ray_auto_file FILE *f = fopen(path, "re");
-	if (!f)
-		return 0;
-	n = fread(text, 1, sizeof(text) - 1, f);
-	text[n] = '\0';
-	rest = strrchr(text, ')');
-	return rest && sscanf(rest, ") %*c %d", &parent) == 1 ? parent : 0;
-}
-
 /* One of -p and -c, or what it has started. */
 static bool is_family(struct ray_catalogue *c, pid_t pid)
 {
 	const struct ray_catalogue_options *o = ray_catalogue_settings(c);
 
-	if (!o->only_family || !o->pid_count)
-		return true;
-	for (int depth = 0; pid && depth < GENERATIONS; depth++, pid = parent_of(pid))
-		for (size_t i = 0; i < o->pid_count; i++)
-			if (o->pids[i] == pid)
-				return true;
-	return false;
+	return !o->only_family || !o->pid_count || ray_proc_is_progeny(pid, o->pids, o->pid_count);
 }
 
 /* Threads of the kernel and what has ended have none. */

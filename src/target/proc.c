@@ -50,3 +50,28 @@ enum ray_proc_wait ray_proc_syscall(int pid, int tid, struct ray_proc_syscall *r
 	ray_proc_read(text, sizeof(text), "/proc/%d/task/%d/syscall", pid, tid);
 	return ray_proc_parse_syscall(text, ret);
 }
+
+/* ---- kinship ---- */
+
+enum { GENERATIONS = 1000 /* a chain of parents that is longer has changed under our hands */ };
+
+/* The parent follows the name, which may hold anything. */
+pid_t ray_proc_parent(pid_t pid)
+{
+	char text[512];
+	const char *rest;
+	int parent;
+
+	ray_proc_read(text, sizeof(text), "/proc/%d/stat", pid);
+	rest = strrchr(text, ')');
+	return rest && sscanf(rest, ") %*c %d", &parent) == 1 ? parent : 0;
+}
+
+bool ray_proc_is_progeny(pid_t pid, const pid_t *ancestors, size_t count)
+{
+	for (int depth = 0; pid && depth < GENERATIONS; depth++, pid = ray_proc_parent(pid))
+		for (size_t i = 0; i < count; i++)
+			if (ancestors[i] == pid)
+				return true;
+	return false;
+}

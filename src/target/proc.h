@@ -6,12 +6,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 
 /* Reads at most size - 1 bytes of the file that fmt names, and ends them with NUL. Returns how many; 0 and "" when
  * it cannot be read. */
 size_t ray_proc_read(char *buffer, size_t size, const char *fmt, ...) RAY_PRINTF(3, 4);
+
+/* The process that started it, as far as that one lives; 0: it is gone itself. */
+pid_t ray_proc_parent(pid_t pid);
+/* Whether it is one of these, or has been started by one of them, over any number of generations. */
+bool ray_proc_is_progeny(pid_t pid, const pid_t *ancestors, size_t count);
 
 /* Where a thread waits in the kernel, from /proc/PID/task/TID/syscall. */
 struct ray_proc_syscall {

@@ -30,6 +30,19 @@ static void a_file_that_is_not_there_is_empty(void **state)
 	assert_string_equal(text, "");
 }
 
+static void a_process_has_its_parent_and_all_above(void **state)
+{
+	const pid_t above[] = { getppid() }, own[] = { getpid() }, none[] = { -1 };
+
+	(void)state;
+	assert_int_equal(ray_proc_parent(getpid()), getppid());
+	assert_int_equal(ray_proc_parent(-1), 0);
+	assert_true(ray_proc_is_progeny(getpid(), own, 1));
+	assert_true(ray_proc_is_progeny(getpid(), above, 1));
+	assert_false(ray_proc_is_progeny(getppid(), own, 1));
+	assert_false(ray_proc_is_progeny(getpid(), none, 1));
+}
+
 static void a_thread_in_a_system_call_is_known_with_its_arguments(void **state)
 {
 	struct ray_proc_syscall s;
@@ -72,6 +85,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_file_is_read_up_to_the_buffers_end),
 		cmocka_unit_test(a_file_that_is_not_there_is_empty),
+		cmocka_unit_test(a_process_has_its_parent_and_all_above),
 		cmocka_unit_test(a_thread_in_a_system_call_is_known_with_its_arguments),
 		cmocka_unit_test(a_thread_that_waits_elsewhere_has_no_system_call),
 		cmocka_unit_test(a_running_thread_and_nonsense_tell_nothing),
