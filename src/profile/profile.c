@@ -101,7 +101,7 @@ struct ray_profile *ray_profile_create(void)
 		return NULL;
 	p->arena = ray_arena_create();
 	p->index = calloc(1, sizeof(*p->index));
-	p->title = p->event = p->command = p->host = p->node_version = "";
+	p->title = p->event = p->command = p->host = p->node_version = p->before_title = "";
 	if (!p->arena || !p->index ||
 	    !ray_vec_push(&p->functions, (struct ray_profile_function){ .name = "", .file = "", .package = "" }) ||
 	    !ray_vec_push(&p->frames, (struct ray_profile_frame){ 0 }) ||

@@ -84,6 +84,9 @@ struct ray_profile {
 	uint64_t lost_samples;	 /* no room in a buffer */
 	uint64_t cut_stacks;	 /* that do not reach the root of their thread */
 	uint64_t unnamed_frames; /* of V8's code, in all samples */
+	/* Two profiles in one (diff.h): so many of the threads, the first ones, are those of the profile before. 0: it is one profile. */
+	uint32_t before_threads;
+	const char *before_title;
 
 	RAY_VEC(struct ray_profile_function) functions; /* 0 is not used */
 	RAY_VEC(struct ray_profile_frame) frames;	/* 0 is not used */
