@@ -290,7 +290,8 @@ static struct ray_error *execute(struct ray_script *s, struct ray_trace_call *t,
 					       .progname = "noderay",
 					       .on_fact = s->on_fact,
 					       .arg = s->arg,
-					       .is_patient = true };
+					       .is_patient = true,
+					       .wants_frames = s->wants_frames };
 	ray_auto(ray_trace, trace) = NULL;
 	struct ray_error *err = compile(s, t);
 

@@ -38,6 +38,7 @@ struct ray_script {
 	const struct ray_call *call;
 	const char *name;  /* scripts/NAME.d */
 	bool any_process;  /* targets need not be a node */
+	bool wants_frames; /* the view takes stacks as frames, never as text */
 	const char *doing; /* "counting system calls": for a person who waits at a terminal; NULL: output says it */
 	void (*on_fact)(void *arg, const struct ray_fact *fact);
 	/* Before the first fact, when targets are known and probes are on; may be NULL. */

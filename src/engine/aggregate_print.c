@@ -144,8 +144,13 @@ static void tell_row(struct printer *p)
 	struct ray_fact_field *fields = calloc(p->columns, sizeof(*fields));
 	struct ray_histogram *bars = calloc(p->columns, sizeof(*bars));
 
-	for (size_t i = 0; values && i < keys; i++)
-		key_value(p->row->key, i, &values[i]);
+	for (size_t i = 0; values && i < keys; i++) {
+		const struct ray_agg_group *key = p->row->key;
+		const struct ray_field *f = &key->agg->plan->key.fields[i];
+
+		key_value(key, i, &values[i]);
+		values[i].stack = ray_field_stack(p->c, f, key->key + f->offset);
+	}
 	for (size_t i = 0; fields && bars && i < p->columns; i++) {
 		const struct ray_agg_group *g = p->row->at[i];
 		int64_t *words = p->words + i * p->most_words;

@@ -247,6 +247,8 @@ bool ray_values_read(struct ray_consumer *c, size_t first, const struct ray_fiel
 bool ray_field_is_named(const struct ray_field *f);
 bool ray_field_is_fleeting(const struct ray_field *f); /* the name is gone with its process */
 void ray_field_name(struct ray_consumer *c, const struct ray_field *f, const void *bytes, struct ray_text *out);
+/* Of a stack: its frames. NULL: it is none, or there is none. */
+const struct ray_fact_stack *ray_field_stack(struct ray_consumer *c, const struct ray_field *f, const void *bytes);
 void ray_field_value(const struct ray_field *f, const void *bytes, const char *name, size_t name_length,
 		     struct ray_value *ret);
 void ray_print_traced(struct ray_consumer *c, const struct ray_field *f, const struct ray_value *v);

@@ -27,6 +27,7 @@ struct ray_trace_settings {
 	void *arg;
 	/* Records are fetched every so often, whether or not there are any: none of them wakes us, which costs who is traced. */
 	bool is_patient;
+	bool wants_frames; /* of stacks: ray_fact_stack() only, no text is made for each record */
 };
 
 /* Generates all code; loads nothing. Fails only for what the program asks and we cannot do, with words. */

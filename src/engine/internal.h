@@ -176,6 +176,10 @@ bool ray_stacker_has(const struct ray_stacker *s, const struct ray_stack_ref *re
 /* The stack as lines (each ends with \n, without indent); style of DTrace: module`function+0x12, JS: name (file:line:col). */
 void ray_stacker_print(struct ray_stacker *s, const struct ray_stack_ref *ref, enum ray_value_kind kind,
 		       uint32_t frames, struct ray_text *out);
+/* The same as frames; NULL: no stack was had. */
+const struct ray_fact_stack *ray_stacker_frames(struct ray_stacker *s, const struct ray_stack_ref *ref);
+/* Of the kernel, with what looks at it left out; NULL: nothing is left, or no memory. */
+const struct ray_fact_stack *ray_stacker_kernel_frames(struct ray_stacker *s, const uint64_t *addresses, size_t count);
 /* usym (kind 's'), ufunc ('f'), umod ('m'), uaddr ('a') of an address in a process; sym, func, mod of the kernel with tgid 0. */
 void ray_stacker_symbol(struct ray_stacker *s, uint32_t tgid, uint64_t address, char kind, struct ray_text *out);
 

@@ -10,6 +10,8 @@
 #include "engine/consume.h"
 #include "lang/functions.h"
 
+enum { KERNEL_FRAMES = 512 }; /* more than the kernel walks */
+
 static uint64_t word_at(const void *bytes, size_t offset)
 {
 	uint64_t word;
@@ -119,14 +121,45 @@ static struct ray_error *take_stack(void *arg, const void *record, size_t size)
 }
 
 /* Keys of an aggregation are read while the ring still holds what came after this record: the stack may be among it. */
-static void name_user_stack(struct ray_consumer *c, const struct ray_field *f, const void *bytes, struct ray_text *out)
+static struct ray_stack_ref find_user_stack(struct ray_consumer *c, const void *bytes)
 {
 	struct ray_stack_ref ref;
 
 	memcpy(&ref, bytes, sizeof(ref));
 	if (!ray_stacker_has(c->t->stacker, &ref))
 		ray_error_free(ray_ring_look_ahead(&c->ring, take_stack, c));
+	return ref;
+}
+
+static void name_user_stack(struct ray_consumer *c, const struct ray_field *f, const void *bytes, struct ray_text *out)
+{
+	struct ray_stack_ref ref = find_user_stack(c, bytes);
+
 	ray_stacker_print(c->t->stacker, &ref, f->kind, ref.frames, out);
+}
+
+static bool is_stack(const struct ray_field *f)
+{
+	return f->kind == RAY_VALUE_STACK || f->kind == RAY_VALUE_USTACK || f->kind == RAY_VALUE_JSTACK;
+}
+
+const struct ray_fact_stack *ray_field_stack(struct ray_consumer *c, const struct ray_field *f, const void *bytes)
+{
+	uint64_t addresses[KERNEL_FRAMES];
+	struct ray_stack_ref ref;
+	size_t count = 0;
+
+	if (!is_stack(f))
+		return NULL;
+	if (f->kind != RAY_VALUE_STACK) {
+		ref = find_user_stack(c, bytes);
+		return ray_stacker_frames(c->t->stacker, &ref);
+	}
+	while (count < f->size / 8 && count < KERNEL_FRAMES && word_at(bytes, count * 8)) {
+		addresses[count] = word_at(bytes, count * 8);
+		count++;
+	}
+	return ray_stacker_kernel_frames(c->t->stacker, addresses, count);
 }
 
 void ray_field_name(struct ray_consumer *c, const struct ray_field *f, const void *bytes, struct ray_text *out)
@@ -247,10 +280,12 @@ bool ray_values_read(struct ray_consumer *c, size_t first, const struct ray_fiel
 		if (f->offset > size || need > size - f->offset)
 			return false;
 		ray_text_clear(text);
-		if (ray_field_is_named(f))
+		if (ray_field_is_named(f) && !(c->t->settings.wants_frames && is_stack(f)))
 			ray_field_name(c, f, at, text);
 		ray_field_value(f, at, ray_field_is_named(f) ? ray_text_get(text) : NULL, text->length,
 				&c->values.at[first + i]);
+		if (c->t->settings.on_fact)
+			c->values.at[first + i].stack = ray_field_stack(c, f, at);
 		show_scratch(c->t->plan, &c->values.at[first + i]);
 	}
 	return true;

@@ -121,41 +121,50 @@ void ray_stacker_free(struct ray_stacker *s)
 
 /* ---- taking ---- */
 
-typedef RAY_VEC(const struct ray_stack_line *) line_list;
+/* A stack in the making: what it says, and the same as frames. */
+struct taken {
+	RAY_VEC(const struct ray_stack_line *) lines;
+	RAY_VEC(const struct ray_fact_frame *) frames;
+	struct ray_fact_stack stack;
+};
 
-static bool add_line(struct ray_stacker *s, line_list *lines, const char *text, bool is_plumbing)
+/* A frame that is only an address, as text says it. */
+static bool add_line(struct ray_stacker *s, struct taken *t, const char *text, const char *module, uint64_t pc)
 {
-	const struct ray_stack_line *line = ray_stack_table_line(&s->table, text, is_plumbing);
+	struct ray_fact_frame frame = { .kind = RAY_FRAME_NATIVE, .module = module, .address = pc };
+	const struct ray_fact_frame *own = ray_stack_table_frame(&s->table, &frame);
+	const struct ray_stack_line *line = ray_stack_table_line(&s->table, text, false);
 
-	return line && ray_vec_push(lines, line);
+	t->stack.no_symbol++;
+	return own && line && ray_vec_push(&t->lines, line) && ray_vec_push(&t->frames, own);
 }
 
-static bool add_address(struct ray_stacker *s, line_list *lines, uint64_t pc)
+static bool add_address(struct ray_stacker *s, struct taken *t, uint64_t pc)
 {
 	char text[32];
 
 	snprintf(text, sizeof(text), "0x%" PRIx64, pc);
-	return add_line(s, lines, text, false);
+	return add_line(s, t, text, NULL, pc);
 }
 
 /* -x noresolve: the file and the distance from where it is mapped. */
-static bool add_unresolved(struct ray_stacker *s, struct ray_stack_process *p, line_list *lines, uint64_t pc)
+static bool add_unresolved(struct ray_stacker *s, struct ray_stack_process *p, struct taken *t, uint64_t pc)
 {
 	const struct ray_map *map = p->target ? ray_target_find_map(p->target, pc) : NULL;
 	ray_auto_text text = { 0 };
 
 	if (!map || !map->path[0])
-		return add_address(s, lines, pc);
+		return add_address(s, t, pc);
 	ray_text_printf(&text, "%s:0x%" PRIx64, ray_frame_module(map->path), pc - map->start);
-	return add_line(s, lines, ray_text_get(&text), false);
+	return add_line(s, t, ray_text_get(&text), map->path, pc);
 }
 
 static bool add_unnamed(struct ray_stacker *s, struct ray_stack_process *p, const struct ray_record_stack *r,
-			line_list *lines)
+			struct taken *t)
 {
 	for (uint32_t i = 0; i < r->count; i++) {
-		if (s->trace->options.noresolve ? !add_unresolved(s, p, lines, r->frames[i].pc) :
-						  !add_address(s, lines, r->frames[i].pc))
+		if (s->trace->options.noresolve ? !add_unresolved(s, p, t, r->frames[i].pc) :
+						  !add_address(s, t, r->frames[i].pc))
 			return false;
 	}
 	return true;
@@ -169,12 +178,13 @@ static struct ray_stack_line *frame_line(struct ray_stacker *s, const struct ray
 	return text.failed ? NULL : ray_stack_table_line(&s->table, ray_text_get(&text), ray_frame_is_plumbing(f));
 }
 
-static bool add_frame(struct ray_stacker *s, const struct ray_frame *f, line_list *lines)
+static bool add_frame(struct ray_stacker *s, const struct ray_frame *f, struct taken *t)
 {
+	const struct ray_fact_frame *own = ray_stack_table_user_frame(&s->table, f);
 	struct ray_stack_line *line = frame_line(s, f);
 	struct ray_frame plain = *f;
 
-	if (!line || !ray_vec_push(lines, line))
+	if (!own || !line || !ray_vec_push(&t->frames, own) || !ray_vec_push(&t->lines, line))
 		return false;
 	if (f->kind != RAY_FRAME_JS || !f->receiver_class) {
 		line->is_plain = true;
@@ -187,17 +197,19 @@ static bool add_frame(struct ray_stacker *s, const struct ray_frame *f, line_lis
 	return true;
 }
 
-static bool add_named(struct ray_stacker *s, const struct ray_stack *stack, line_list *lines)
+static bool add_named(struct ray_stacker *s, const struct ray_stack *stack, struct taken *t)
 {
+	t->stack.unnamed = stack->unnamed;
+	t->stack.no_symbol = stack->no_symbol;
 	for (size_t i = 0; i < stack->count; i++) {
-		if (!add_frame(s, &stack->frames[i], lines))
+		if (!add_frame(s, &stack->frames[i], t))
 			return false;
 	}
 	return true;
 }
 
 static bool name_stack(struct ray_stacker *s, struct ray_stack_process *p, const struct ray_record_stack *r,
-		       line_list *lines)
+		       struct taken *t)
 {
 	ray_auto(ray_arena, arena) = ray_arena_create();
 	struct ray_recorded recorded;
@@ -215,7 +227,7 @@ static bool name_stack(struct ray_stacker *s, struct ray_stack_process *p, const
 		return false;
 	}
 	err = ray_name_frames(p->js, &recorded.walk, arena, &stack);
-	ok = !err && add_named(s, &stack, lines);
+	ok = !err && add_named(s, &stack, t);
 	ray_error_free(err);
 	ray_recorded_deinit(&recorded);
 	return ok;
@@ -231,7 +243,7 @@ void ray_stacker_take(struct ray_stacker *s, const struct ray_record *record)
 {
 	const struct ray_record_stack *r = (const struct ray_record_stack *)record;
 	struct ray_stack_process *p;
-	line_list lines = { 0 };
+	struct taken t = { .stack = { .id = r->id } };
 	bool ok;
 
 	if (!is_sound(r) || ray_stack_table_find(&s->table, r->id))
@@ -242,13 +254,37 @@ void ray_stacker_take(struct ray_stacker *s, const struct ray_record *record)
 	for (uint32_t i = 0; i < r->count; i++)
 		ray_stack_process_cover(p, r->frames[i].pc - !(r->frames[i].flags & RAY_FRAME_IS_EXACT));
 	if (p->js && !s->trace->options.noresolve)
-		ok = name_stack(s, p, r, &lines);
+		ok = name_stack(s, p, r, &t);
 	else
-		ok = add_unnamed(s, p, r, &lines);
+		ok = add_unnamed(s, p, r, &t);
+	t.stack.is_cut = r->stop != RAY_STOP_ROOT;
+	t.stack.frames = t.frames.at;
+	t.stack.count = t.frames.n;
 	if (ok)
-		ok = ray_stack_table_add(&s->table, r->id, lines.at, (uint32_t)lines.n);
-	ray_vec_free(&lines);
+		ok = ray_stack_table_add(&s->table, &t.stack, t.lines.at);
+	ray_vec_free(&t.lines);
+	ray_vec_free(&t.frames);
 	ray_stack_process_tell(s, p);
+}
+
+/* ---- as frames ---- */
+
+const struct ray_fact_stack *ray_stacker_frames(struct ray_stacker *s, const struct ray_stack_ref *ref)
+{
+	static const struct ray_fact_stack lost = { .is_cut = true, .is_lost = true };
+	const struct ray_stack_entry *e = ref->id ? ray_stack_table_find(&s->table, ref->id) : NULL;
+
+	return e ? e->stack : ref->id ? &lost : NULL;
+}
+
+const struct ray_fact_stack *ray_stacker_kernel_frames(struct ray_stacker *s, const uint64_t *addresses, size_t count)
+{
+	size_t own = 0;
+
+	/* What looks at the kernel is no part of what is looked at. */
+	while (own < count && own < RAY_STACK_OWN && ray_stacker_is_own(s, addresses[own]))
+		own++;
+	return count > own ? ray_stack_kernel(s, addresses + own, count - own) : NULL;
 }
 
 /* ---- printing ---- */

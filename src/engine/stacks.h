@@ -4,7 +4,8 @@
  *   stacks.c          takes records, prints stacks and symbols
  *   stacks_process.c  the processes whose stacks were seen: opened, read again, named
  *   stacks_maps.c     tells the walker in the kernel what it needs: ranges and rows
- *   stacks_table.c    lines and stacks, each kept once */
+ *   stacks_table.c    lines and stacks, each kept once
+ *   stacks_frames.c   frames, as a view is told them */
 #ifndef RAY_ENGINE_STACKS_H
 #define RAY_ENGINE_STACKS_H
 
@@ -14,6 +15,7 @@
 #include "stack/js.h"
 #include "stack/kernel.h"
 #include "stack/stack.h"
+#include "view/fact.h"
 
 /* ---- stacks_table.c ---- */
 
@@ -29,8 +31,12 @@ struct ray_stack_line {
 struct ray_stack_entry {
 	uint64_t id; /* 0: empty */
 	uint32_t count;
-	const struct ray_stack_line **lines; /* innermost first */
+	const struct ray_stack_line *
+		*lines; /* innermost first; NULL: of a kernel stack, which is told as frames only */
+	const struct ray_fact_stack *stack;
 };
+
+struct ray_stack_frame; /* stacks_frames.c */
 
 struct ray_stack_table {
 	struct ray_arena *arena;
@@ -38,6 +44,9 @@ struct ray_stack_table {
 	size_t stack_count, stack_room;
 	struct ray_stack_line **lines;
 	size_t line_count, line_room;
+	struct ray_stack_frame **frames;
+	size_t frame_count, frame_room;
+	uint64_t generation;
 };
 
 bool ray_stack_table_init(struct ray_stack_table *t);
@@ -46,10 +55,19 @@ void ray_stack_table_deinit(struct ray_stack_table *t);
 struct ray_stack_line *ray_stack_table_line(struct ray_stack_table *t, const char *text, bool is_plumbing);
 /* What to print: places that were seen without a class are printed without one, so that stacks that mean the same read the same. */
 const char *ray_stack_line_text(const struct ray_stack_line *line);
-/* Replaces what was known of id. lines is copied. */
-bool ray_stack_table_add(struct ray_stack_table *t, uint64_t id, const struct ray_stack_line *const *lines,
-			 uint32_t count);
+/* Replaces what was known of stack->id. Lines (NULL: none) and frames, stack->count of each, are copied. */
+bool ray_stack_table_add(struct ray_stack_table *t, const struct ray_fact_stack *stack,
+			 const struct ray_stack_line *const *lines);
 const struct ray_stack_entry *ray_stack_table_find(const struct ray_stack_table *t, uint64_t id);
+
+/* ---- stacks_frames.c ---- */
+
+/* The frame that says the same, made if it is new: its texts are copied. NULL without memory. */
+const struct ray_fact_frame *ray_stack_table_frame(struct ray_stack_table *t, const struct ray_fact_frame *f);
+/* A frame of a thread, as facts have it. */
+const struct ray_fact_frame *ray_stack_table_user_frame(struct ray_stack_table *t, const struct ray_frame *f);
+/* The kernel stack of count addresses; NULL without memory. */
+const struct ray_fact_stack *ray_stack_kernel(struct ray_stacker *s, const uint64_t *addresses, size_t count);
 
 /* ---- stacks_process.c ---- */
 

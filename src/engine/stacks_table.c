@@ -14,7 +14,9 @@ bool ray_stack_table_init(struct ray_stack_table *t)
 	t->stack_room = t->line_room = FIRST_ROOM;
 	t->stacks = calloc(t->stack_room, sizeof(*t->stacks));
 	t->lines = calloc(t->line_room, sizeof(*t->lines));
-	return t->arena && t->stacks && t->lines;
+	t->frame_room = FIRST_ROOM;
+	t->frames = calloc(t->frame_room, sizeof(*t->frames));
+	return t->arena && t->stacks && t->lines && t->frames;
 }
 
 void ray_stack_table_deinit(struct ray_stack_table *t)
@@ -22,6 +24,7 @@ void ray_stack_table_deinit(struct ray_stack_table *t)
 	ray_arena_free(t->arena);
 	free(t->stacks);
 	free(t->lines);
+	free(t->frames);
 }
 
 static uint32_t hash_text(const char *text, bool is_plumbing)
@@ -110,20 +113,35 @@ static bool grow_stacks(struct ray_stack_table *t)
 	return true;
 }
 
-bool ray_stack_table_add(struct ray_stack_table *t, uint64_t id, const struct ray_stack_line *const *lines,
-			 uint32_t count)
+/* NULL without memory. */
+static const void *copy_list(struct ray_stack_table *t, const void *list, size_t count)
 {
-	struct ray_stack_entry *e;
-	const struct ray_stack_line **copy = ray_arena_alloc(t->arena, (count + 1) * sizeof(*copy));
+	void *copy = ray_arena_alloc(t->arena, (count + 1) * sizeof(void *));
 
-	if (!copy || (t->stack_count * 2 >= t->stack_room && !grow_stacks(t)))
+	if (copy && count)
+		memcpy(copy, list, count * sizeof(void *));
+	return copy;
+}
+
+bool ray_stack_table_add(struct ray_stack_table *t, const struct ray_fact_stack *stack,
+			 const struct ray_stack_line *const *lines)
+{
+	struct ray_fact_stack *own = ray_arena_alloc(t->arena, sizeof(*own));
+	const void *own_lines = lines ? copy_list(t, lines, stack->count) : NULL;
+	struct ray_stack_entry *e;
+
+	if (!own || (lines && !own_lines) || (t->stack_count * 2 >= t->stack_room && !grow_stacks(t)))
 		return false;
-	if (count)
-		memcpy(copy, lines, count * sizeof(*copy));
-	e = slot_of(t->stacks, t->stack_room, id);
+	*own = *stack;
+	own->generation = t->generation;
+	own->frames = copy_list(t, stack->frames, stack->count);
+	if (!own->frames)
+		return false;
+	e = slot_of(t->stacks, t->stack_room, stack->id);
 	if (!e->id)
 		t->stack_count++;
-	*e = (struct ray_stack_entry){ id, count, copy };
+	*e = (struct ray_stack_entry){ stack->id, (uint32_t)stack->count, (const struct ray_stack_line **)own_lines,
+				       own };
 	return true;
 }
 

@@ -133,11 +133,14 @@ static void set_place(struct namer *n, const struct ray_v8_place *place, struct 
 		return;
 	}
 	f->file = safe(n, ray_v8_script_name(v8, f->script));
+	if (!ray_v8_shared_range(v8, place->shared, &start, &end) ||
+	    !ray_v8_script_place(v8, f->script, start, &f->begin_line, &f->begin_column))
+		f->begin_line = f->begin_column = 0;
 	if (place->position >= 0 && ray_v8_script_place(v8, f->script, place->position, &f->line, &f->column))
 		return;
-	if (ray_v8_shared_range(v8, place->shared, &start, &end) &&
-	    ray_v8_script_place(v8, f->script, start, &f->line, &f->column))
-		f->is_definition = true;
+	f->line = f->begin_line;
+	f->column = f->begin_column;
+	f->is_definition = f->begin_line > 0;
 }
 
 /* Optimized code of V8 up to 10 (whose code holds its instructions) gives its own start for what it does not know, such as where it allocates. */

@@ -18,6 +18,7 @@ enum ray_frame_kind {
 	RAY_FRAME_BUILTIN, /* V8's own code: builtins, bytecode handlers */
 	RAY_FRAME_STUB,	   /* entry, exit, construct... frames */
 	RAY_FRAME_WASM,
+	RAY_FRAME_KERNEL, /* not of a thread's own memory: only in stacks of a trace */
 };
 
 struct ray_frame {
@@ -35,8 +36,9 @@ struct ray_frame {
 	enum ray_v8_tier tier;
 	bool inlined; /* into the frame that follows */
 	const char *file;
-	int line, column;   /* 0 when not known */
-	bool is_definition; /* line and column are where the function starts, not where it is */
+	int line, column;	      /* 0 when not known */
+	bool is_definition;	      /* line and column are where the function starts, not where it is */
+	int begin_line, begin_column; /* where it starts in any case; 0 when not known */
 	uint64_t shared, script, js_function, receiver, args;
 	int argc; /* -1 when not known */
 	/* wasm */

@@ -63,6 +63,13 @@ const void *ray_fact_bytes(const struct ray_fact *f, const char *name, size_t *l
 	return field->value.bytes;
 }
 
+const struct ray_fact_stack *ray_fact_stack(const struct ray_fact *f, const char *name)
+{
+	const struct ray_fact_field *field = ray_fact_find(f, name);
+
+	return field && is_named(&field->value) ? field->value.stack : NULL;
+}
+
 const struct ray_histogram *ray_fact_histogram(const struct ray_fact *f, const char *name)
 {
 	const struct ray_fact_field *field = ray_fact_find(f, name);

@@ -62,14 +62,17 @@ enum ray_value_kind {
 	RAY_VALUE_AGGREGATION,
 };
 
+struct ray_fact_stack; /* view/fact.h */
+
 struct ray_value {
 	enum ray_value_kind kind;
 	bool is_signed;
 	bool is_pointer, is_char;
-	uint32_t size;	   /* of the type in bytes; of the data for BYTES */
-	uint64_t integer;  /* sign-extended */
-	const void *bytes; /* of FLOAT: size bytes of it; AGGREGATION: its histogram, ready to print */
-	size_t length;	   /* of STRING without its NUL */
+	uint32_t size;			    /* of the type in bytes; of the data for BYTES */
+	uint64_t integer;		    /* sign-extended */
+	const void *bytes;		    /* of FLOAT: size bytes of it; AGGREGATION: its histogram, ready to print */
+	size_t length;			    /* of STRING without its NUL */
+	const struct ray_fact_stack *stack; /* of a stack that a view is told; NULL: there is none */
 };
 
 /* Whether the conversion takes a value of this kind; false: *why is the reference's wording of what it takes ("char
