@@ -86,6 +86,8 @@ static void close_maps(struct ray_trace *t)
 		munmap((void *)t->state, (size_t)sysconf(_SC_PAGESIZE));
 	if (t->targets)
 		munmap(t->targets, RAY_TARGET_WORDS * 8);
+	if (t->node_bits)
+		munmap(t->node_bits, RAY_TARGET_WORDS * 8);
 	free(t->own_maps);
 }
 

@@ -1,7 +1,7 @@
 /* enter_code.c - the instructions of an entry: from the moment something fires to the clauses, and out again.
  * SPDX-License-Identifier: MIT
  *
- * In this order, so that what does not concern us costs least: which point, is tracing on, is it our process, a free slot, arguments,
+ * In this order, so that what does not concern us costs least: is it our process, which point, is tracing on, a free slot, arguments,
  * the clauses that the point asks for. Between clauses it looks whether exit() was called. */
 #include <errno.h>
 #include <stddef.h>
@@ -122,26 +122,32 @@ void ray_enter_activity(const struct ray_entry *e, struct ray_piece *p, uint32_t
 	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JNE, BPF_REG_1, activity_wanted(e->kind)), label);
 }
 
-/* Only in the processes that are followed. BEGIN, END and ticks are nobody's. */
-static void emit_progeny(const struct ray_trace *t, const struct ray_entry *e, struct ray_piece *p, uint32_t out)
+/* Only in the processes that have a bit in the map. */
+static void emit_bit(struct ray_piece *p, uint32_t map, uint32_t out)
 {
-	/* Hooks ask whether the process is watched: that has been asked then. */
-	if (!ray_progeny_is_wanted(t) || e->is_watch || e->kind == RAY_SITE_BEGIN || e->kind == RAY_SITE_END ||
-	    e->kind == RAY_SITE_TICK)
-		return;
 	ray_piece_emit(p, RAY_CALL_HELPER(BPF_FUNC_get_current_pid_tgid));
 	ray_piece_emit(p, RAY_ALU_IMM(BPF_RSH, BPF_REG_0, 32));
 	ray_piece_emit(p, RAY_MOV_REG(BPF_REG_1, BPF_REG_0));
 	ray_piece_emit(p, RAY_ALU_IMM(BPF_RSH, BPF_REG_1, 6));
 	ray_piece_emit(p, RAY_ALU_IMM(BPF_AND, BPF_REG_1, RAY_TARGET_WORDS - 1));
 	ray_piece_emit(p, RAY_ALU_IMM(BPF_LSH, BPF_REG_1, 3));
-	ray_piece_load_map_value(p, BPF_REG_2, RAY_LINK_TARGETS, 0);
+	ray_piece_load_map_value(p, BPF_REG_2, map, 0);
 	ray_piece_emit(p, RAY_ALU_REG(BPF_ADD, BPF_REG_2, BPF_REG_1));
 	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, BPF_REG_2, 0));
 	ray_piece_emit(p, RAY_ALU_IMM(BPF_AND, BPF_REG_0, 63));
 	ray_piece_emit(p, RAY_ALU_REG(BPF_RSH, BPF_REG_1, BPF_REG_0));
 	ray_piece_emit(p, RAY_ALU_IMM(BPF_AND, BPF_REG_1, 1));
 	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JEQ, BPF_REG_1, 0), out);
+}
+
+/* Only in the processes that are watched, or followed. BEGIN, END and ticks are nobody's. */
+static void emit_processes(const struct ray_trace *t, const struct ray_entry *e, struct ray_piece *p, uint32_t out)
+{
+	if (e->is_watch)
+		emit_bit(p, RAY_LINK_NODE_BITS, out);
+	else if (ray_progeny_is_wanted(t) && e->kind != RAY_SITE_BEGIN && e->kind != RAY_SITE_END &&
+		 e->kind != RAY_SITE_TICK)
+		emit_bit(p, RAY_LINK_TARGETS, out);
 }
 
 /* One process only, one CPU only. */
@@ -281,7 +287,7 @@ void ray_entry_emit(struct ray_trace *t, struct ray_entry *e)
 
 	p->name = kind_names[e->kind];
 	ray_piece_emit(p, RAY_MOV_REG(RAY_CTX_REG, BPF_REG_1));
-	emit_progeny(t, e, p, labels.out);
+	emit_processes(t, e, p, labels.out);
 	if (!e->is_watch || e->kind != RAY_SITE_RAW_TRACEPOINT)
 		emit_point(e, p, labels.out);
 	ray_piece_load_map_value(p, RAY_STATE_REG, RAY_LINK_STATE, 0);

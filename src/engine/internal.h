@@ -94,7 +94,7 @@ struct ray_trace {
 	int maps[RAY_TRACE_MAPS];	     /* by RAY_LINK_*; -1 where not needed */
 	int *own_maps;			     /* by number - RAY_MAP_OWN */
 	volatile struct ray_state *state;    /* mapped */
-	uint64_t *targets;		     /* of the map TARGETS, mapped; NULL: it is not needed */
+	uint64_t *targets, *node_bits;	     /* of the maps TARGETS and NODE_BITS, mapped; NULL: not needed */
 	struct ray_object *object;	     /* the runtime, once something is linked */
 	int btf;			     /* its types in the kernel; 0: not loaded yet */
 	struct ray_kernel_btf *kernel_btf;   /* once a constant needs it */

@@ -154,16 +154,17 @@ static struct ray_error *create_ring(struct ray_trace *t)
 	return create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, t->ring_size, 0, &t->maps[RAY_LINK_RING]);
 }
 
-static struct ray_error *create_targets(struct ray_trace *t)
+/* A bit for each process. */
+static struct ray_error *create_bits(struct ray_trace *t, const char *name, uint32_t number, uint64_t **ret)
 {
 	struct ray_error *err;
 	void *words;
 
-	err = ray_map_array_create("targets", RAY_TARGET_WORDS * 8, 1, &t->maps[RAY_LINK_TARGETS]);
+	err = ray_map_array_create(name, RAY_TARGET_WORDS * 8, 1, &t->maps[number]);
 	if (!err)
-		err = ray_map_array_open(t->maps[RAY_LINK_TARGETS], RAY_TARGET_WORDS * 8, &words);
+		err = ray_map_array_open(t->maps[number], RAY_TARGET_WORDS * 8, &words);
 	if (!err)
-		t->targets = words;
+		*ret = words;
 	return err;
 }
 
@@ -379,7 +380,9 @@ struct ray_error *ray_maps_create(struct ray_trace *t)
 	if (!err && used[RAY_LINK_POINTS])
 		err = create_points(t);
 	if (!err && used[RAY_LINK_TARGETS])
-		err = create_targets(t);
+		err = create_bits(t, "targets", RAY_LINK_TARGETS, &t->targets);
+	if (!err && used[RAY_LINK_NODE_BITS])
+		err = create_bits(t, "node_bits", RAY_LINK_NODE_BITS, &t->node_bits);
 	if (!err && used[RAY_LINK_PROBES])
 		err = ray_maps_create_names(t);
 	if (!err)

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "engine/bits.h"
 #include "engine/enter.h"
 #include "target/proc.h"
 
@@ -57,16 +58,9 @@ struct ray_error *ray_progeny_prepare(struct ray_trace *t)
 	return err;
 }
 
-/* The kernel's side changes bits at the same time. */
-static void add(struct ray_trace *t, uint32_t tgid)
-{
-	__atomic_fetch_or(&t->targets[tgid / 64 % RAY_TARGET_WORDS], 1ULL << tgid % 64, __ATOMIC_SEQ_CST);
-}
-
 static bool has(const struct ray_trace *t, uint32_t tgid)
 {
-	return t->targets &&
-	       __atomic_load_n(&t->targets[tgid / 64 % RAY_TARGET_WORDS], __ATOMIC_SEQ_CST) >> tgid % 64 & 1;
+	return t->targets && ray_bits_have(t->targets, tgid);
 }
 
 void ray_progeny_begin(struct ray_trace *t)
@@ -78,7 +72,7 @@ void ray_progeny_begin(struct ray_trace *t)
 		return;
 	pids = ray_catalogue_pids(t->catalogue, &count);
 	for (size_t i = 0; i < count; i++)
-		add(t, (uint32_t)pids[i]);
+		ray_bits_add(t->targets, (uint32_t)pids[i]);
 }
 
 /* ---- children that are there already ---- */
@@ -97,7 +91,7 @@ static bool add_children(struct ray_trace *t, struct kinship *all, size_t count)
 			continue;
 		all[i].parent = 0;
 		is_any = true;
-		add(t, all[i].pid);
+		ray_bits_add(t->targets, all[i].pid);
 	}
 	return is_any;
 }

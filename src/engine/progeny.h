@@ -1,7 +1,7 @@
 /* progeny.h - -x follow=children: probes fire in the processes of -p and -c and in what they start, and nowhere else.
  * SPDX-License-Identifier: MIT
  *
- * Every entry asks the map TARGETS first, before anything else is done for a firing. Two small programs keep it: one adds the child of
+ * Every entry asks the map TARGETS first, before anything else is done for a firing (hooks of node NODE_BITS). Two small programs keep it: one adds the child of
  * a target when it is made, one takes away what has ended. Without -p or -c, probes fire everywhere. */
 #ifndef RAY_ENGINE_PROGENY_H
 #define RAY_ENGINE_PROGENY_H

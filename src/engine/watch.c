@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/attach.h"
+#include "engine/bits.h"
 #include "engine/progeny.h"
 #include "probe/syscall.h"
 
@@ -275,6 +276,8 @@ static struct ray_error *tell(struct ray_trace *t, const struct ray_watch *watch
 {
 	uint32_t tgid = (uint32_t)watch->pid;
 
+	if (t->node_bits)
+		ray_bits_add(t->node_bits, tgid);
 	if (!bpf_map_update_elem(t->maps[RAY_LINK_NODES], &tgid, &watch->node, BPF_ANY))
 		return NULL;
 	return ray_error_errno(RAY_FAILED, errno, "cannot watch process %d", watch->pid);
@@ -396,6 +399,8 @@ void ray_watch_forget(struct ray_trace *t, pid_t pid)
 	if (n == known)
 		return;
 	bpf_map_delete_elem(t->maps[RAY_LINK_NODES], &tgid);
+	if (t->node_bits)
+		ray_bits_remove(t->node_bits, tgid);
 	forget_in(t, t->maps[RAY_LINK_NODE_CONNS], sizeof(struct ray_node_conn_key), tgid, forget_of_conn);
 	forget_in(t, t->maps[RAY_LINK_NODE_H2], sizeof(struct ray_h2_key), tgid, NULL);
 	forget_in(t, t->maps[RAY_LINK_NODE_WORKS], sizeof(struct ray_node_work_key), tgid, NULL);

@@ -341,7 +341,8 @@ struct ray_name_offsets {
 /* X(name): values below 128 are maps, given as file descriptors. */
 #define RAY_LINK_MAPS(X) X(SLOTS) X(STATE) X(RING) X(POINTS) X(STRINGS) X(PROBES) X(STACKIDS) X(STACK_SCRATCH) X(UNWIND_ROWS) X(UNWIND_RANGES) X(PROCESSES) \
 	X(NODES) X(NODE_THREADS) X(NODE_CONNS) X(NODE_REQUESTS) X(NODE_WORKS) X(NODE_H2) \
-	X(TARGETS) /* one element, a bit for each tgid: processes that probes fire in, with -x follow */
+	X(TARGETS) /* one element, a bit for each tgid: processes that probes fire in, with -x follow */ \
+	X(NODE_BITS) /* alike, for what is in NODES: asked first, as hooks at system calls are hit by all of the machine */
 #define RAY_LINK_CONSTS(X) \
 	X(STRSIZE) X(SLOT_MASK) /* offsets into the slot are and-ed with it */ \
 	X(BLOCK) /* largest copy at a masked offset */ X(WORK_AT) /* the runtime's own area */ X(SCRATCH_START) X(SCRATCH_SIZE) \
