@@ -74,6 +74,34 @@ void ray_text_printf(struct ray_text *t, const char *fmt, ...)
 	va_end(args);
 }
 
+void ray_text_pad(struct ray_text *t, size_t count)
+{
+	if (!reserve(t, count))
+		return;
+	memset(t->bytes + t->length, ' ', count);
+	t->length += count;
+	t->bytes[t->length] = '\0';
+}
+
+void ray_text_add_unsigned(struct ray_text *t, uint64_t n, size_t digits)
+{
+	char text[32], *end = text + sizeof(text), *at = end;
+
+	do
+		*--at = (char)('0' + n % 10);
+	while (n /= 10);
+	while ((size_t)(end - at) < digits && at > text)
+		*--at = '0';
+	ray_text_add_bytes(t, at, (size_t)(end - at));
+}
+
+void ray_text_add_signed(struct ray_text *t, int64_t n)
+{
+	if (n < 0)
+		ray_text_add_bytes(t, "-", 1);
+	ray_text_add_unsigned(t, n < 0 ? -(uint64_t)n : (uint64_t)n, 1);
+}
+
 void ray_text_add_codepoint(struct ray_text *t, uint32_t c)
 {
 	char b[4];
@@ -99,6 +127,16 @@ void ray_text_add_codepoint(struct ray_text *t, uint32_t c)
 		b[3] = (char)(0x80 | (c & 63));
 		ray_text_add_bytes(t, b, 4);
 	}
+}
+
+/* How many of the next bytes are letters and signs of ASCII: one column each, and nothing in them to escape. */
+static size_t plain_run(const unsigned char *p, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && p[i] >= 0x20 && p[i] < 0x7f)
+		i++;
+	return i;
 }
 
 /* Decodes one UTF-8 sequence; returns its length, or 0 when it is broken. */
@@ -151,6 +189,12 @@ void ray_text_add_safe(struct ray_text *t, const void *bytes, size_t length)
 	uint32_t c;
 
 	while (i < length) {
+		n = plain_run(p + i, length - i);
+		if (n) {
+			ray_text_add_bytes(t, p + i, n);
+			i += n;
+			continue;
+		}
 		n = utf8_decode(p + i, length - i, &c);
 		if (!n) {
 			ray_text_add_codepoint(t, 0xfffd);
@@ -192,6 +236,12 @@ size_t ray_text_width(const char *text)
 	int w;
 
 	while (i < n) {
+		used = plain_run(p + i, n - i);
+		if (used) {
+			width += used;
+			i += used;
+			continue;
+		}
 		used = utf8_decode(p + i, n - i, &c);
 		if (!used) {
 			used = 1;

@@ -25,6 +25,10 @@ void ray_text_clear(struct ray_text *t);
 void ray_text_add(struct ray_text *t, const char *text);
 void ray_text_add_bytes(struct ray_text *t, const void *bytes, size_t length);
 void ray_text_printf(struct ray_text *t, const char *fmt, ...) RAY_PRINTF(2, 3);
+void ray_text_pad(struct ray_text *t, size_t count); /* blanks */
+/* Decimal, without printf's price: lines that come by the hundred thousand are made of these. digits: at least so many, with zeros in front. */
+void ray_text_add_unsigned(struct ray_text *t, uint64_t n, size_t digits);
+void ray_text_add_signed(struct ray_text *t, int64_t n);
 void ray_text_add_codepoint(struct ray_text *t, uint32_t codepoint); /* as UTF-8 */
 /* Untrusted bytes: escapes control characters (\n, \x1b) and mends UTF-8. */
 void ray_text_add_safe(struct ray_text *t, const void *bytes, size_t length);

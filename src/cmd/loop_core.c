@@ -61,6 +61,7 @@ static bool was_in_time(struct ray_loop_core *c, const struct ray_fact *done)
 {
 	if (done->time_ns >= c->start_ns + c->pause_ns)
 		return true;
+	fflush(stdout);
 	fprintf(stderr,
 		"noderay: the callback ended before process %u stood still; %s is removed, and the next one awaited\n",
 		c->block.pid, c->path ? c->path : "the core");

@@ -220,6 +220,7 @@ static struct ray_error *run_trace(struct ray_script *s, struct ray_trace_call *
 	if (err)
 		return err;
 	ray_signals_keep_output();
+	ray_stdio_batch(stdout);
 	say_doing(s, t);
 	if (s->on_start)
 		s->on_start(s->arg, t->pids.at, t->pids.n);

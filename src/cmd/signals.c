@@ -55,6 +55,14 @@ void ray_stdio_reserve(void)
 			return;
 }
 
+void ray_stdio_batch(FILE *out)
+{
+	static char room[64 * 1024];
+
+	fflush(out);
+	setvbuf(out, room, _IOFBF, sizeof(room));
+}
+
 /* A pipe or socket whose other end was closed. */
 static bool is_closed(int fd)
 {

@@ -14,6 +14,8 @@ void ray_signals_install(void);
 void ray_signals_keep_output(void);
 /* Sees to it that no file opened later becomes standard input, output or error. */
 void ray_stdio_reserve(void);
+/* From now on lines are written together, as many as there are: for one file, and for whoever flushes it before it waits. */
+void ray_stdio_batch(FILE *out);
 /* Flushes; whether nobody is there to read it, which may have shown in an earlier write. */
 bool ray_stdio_reader_is_gone(FILE *out);
 /* Flushes stdout: an error if something could not be written, but not when the reader went away. */

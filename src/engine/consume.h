@@ -162,7 +162,8 @@ struct ray_fact_shape {
 	char *name;
 	char **fields; /* one per conversion that takes a value */
 	size_t field_count;
-	char *next; /* of what the next statement adds; "" if it has none */
+	uint8_t *guesses; /* see struct ray_fact */
+	char *next;	  /* of what the next statement adds; "" if it has none */
 };
 
 /* The statements of a record, one after the other, then told to settings.on_fact. */
@@ -227,6 +228,7 @@ struct ray_consumer {
 	uint64_t reported_speculative_drops;
 	RAY_VEC(struct ray_fact_shape) shapes;
 	RAY_VEC(struct ray_fact_field) fact_fields;
+	uint8_t *fact_guesses;		   /* of the record's first format */
 	const char *fact_name, *fact_next; /* of the record's fact; of what its next statement adds */
 	size_t fact_values;		   /* of c->values: those of statements before */
 	const struct ray_record *printing; /* whose statement is being done; NULL: none's */

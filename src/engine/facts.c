@@ -44,6 +44,7 @@ static void free_shape(struct ray_fact_shape *s)
 	for (size_t i = 0; s->fields && i < s->field_count; i++)
 		free(s->fields[i]);
 	free(s->fields);
+	free(s->guesses);
 	free(s->name);
 	free(s->next);
 }
@@ -57,7 +58,8 @@ static bool make_shape(const struct ray_format *format, struct ray_fact_shape *s
 {
 	*s = (struct ray_fact_shape){ .format = format, .name = fact_name(format) };
 	s->fields = calloc(format->count + 1, sizeof(*s->fields));
-	if (!s->name || !s->fields)
+	s->guesses = calloc(RAY_FACT_GUESSES, sizeof(*s->guesses));
+	if (!s->name || !s->fields || !s->guesses)
 		return false;
 	for (size_t i = 0; i < format->count; i++) {
 		if (!takes_value(&format->at[i]))
@@ -129,8 +131,10 @@ void ray_fact_add_printf(struct ray_consumer *c, const struct ray_format *format
 		lack_memory(c);
 		return;
 	}
-	if (!c->fact_name)
+	if (!c->fact_name) {
 		c->fact_name = shape->name;
+		c->fact_guesses = shape->guesses;
+	}
 	for (size_t i = 0; i < format->count; i++) {
 		const struct ray_conversion *v = &format->at[i];
 
@@ -153,7 +157,7 @@ void ray_fact_add_value(struct ray_consumer *c, const struct ray_value *value)
 
 void ray_fact_end(struct ray_consumer *c, const struct ray_record *r)
 {
-	struct ray_fact fact = { .name = c->fact_name };
+	struct ray_fact fact = { .name = c->fact_name, .guesses = c->fact_guesses };
 
 	if (c->fact_name)
 		tell(c, r, &fact, c->fact_fields.at, c->fact_fields.n);
@@ -164,7 +168,10 @@ void ray_fact_end(struct ray_consumer *c, const struct ray_record *r)
 void ray_fact_tell_row(struct ray_consumer *c, const struct ray_format *format, const struct ray_fact_row *row)
 {
 	const struct ray_fact_shape *shape = shape_of(c, format);
-	struct ray_fact fact = { .name = shape ? shape->name : "", .is_row = true, .is_end = !row };
+	struct ray_fact fact = { .name = shape ? shape->name : "",
+				 .is_row = true,
+				 .is_end = !row,
+				 .guesses = shape ? shape->guesses : NULL };
 	size_t key = 0, value = 0, field = 0,
 	       first = c->fact_fields.n; /* a printf() of the same clause may have some */
 	bool is_whole = shape != NULL;

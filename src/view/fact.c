@@ -10,9 +10,17 @@ bool ray_fact_is(const struct ray_fact *f, const char *name)
 
 const struct ray_fact_field *ray_fact_find(const struct ray_fact *f, const char *name)
 {
-	for (size_t i = 0; i < f->count; i++)
-		if (strcmp(f->fields[i].name, name) == 0)
-			return &f->fields[i];
+	uint8_t *guess = f->guesses ? &f->guesses[(uint32_t)((uintptr_t)name * 0x9e3779b1u) >> 24] : NULL;
+
+	if (guess && *guess < f->count && strcmp(f->fields[*guess].name, name) == 0)
+		return &f->fields[*guess];
+	for (size_t i = 0; i < f->count; i++) {
+		if (strcmp(f->fields[i].name, name) != 0)
+			continue;
+		if (guess)
+			*guess = (uint8_t)i;
+		return &f->fields[i];
+	}
 	return NULL;
 }
 

@@ -46,6 +46,8 @@ struct ray_fact_field {
 	int64_t count, sum;		       /* of avg() and stddev(): what value was made of */
 };
 
+enum { RAY_FACT_GUESSES = 256 };
+
 struct ray_fact {
 	const char *name;  /* the format's first word: "http" */
 	bool is_row;	   /* of a printa() */
@@ -54,6 +56,9 @@ struct ray_fact {
 	uint32_t pid, tid; /* where it ran */
 	const struct ray_fact_field *fields;
 	size_t count;
+	/* RAY_FACT_GUESSES of them, kept from fact to fact of one format: where names were found, by where the asker's own copies lie. They are
+	 * only tried first. NULL: none. */
+	uint8_t *guesses;
 };
 
 bool ray_fact_is(const struct ray_fact *f, const char *name);

@@ -233,59 +233,102 @@ static void print_gc_json(const struct ray_fact *f)
 
 static void add_time(struct ray_http_view *v, const struct ray_fact *f)
 {
-	uint64_t us = f->time_ns > v->start_ns ? (f->time_ns - v->start_ns) / 1000 : 0;
+	uint64_t us = f->time_ns > v->start_ns ? (f->time_ns - v->start_ns) / 1000 : 0, seconds = us / 1000000;
+	struct ray_text *cell = ray_live_cell(v->live);
 
-	ray_live_printf(v->live, "[%3" PRIu64 ".%06" PRIu64 "]", us / 1000000, us % 1000000);
-	ray_live_printf(v->live, "%u", f->pid);
-	ray_live_printf(v->live, "%u", f->tid);
+	if (cell) { /* [  1.234567] */
+		ray_text_add(cell, seconds < 10 ? "[  " : seconds < 100 ? "[ " : "[");
+		ray_text_add_unsigned(cell, seconds, 1);
+		ray_text_add(cell, ".");
+		ray_text_add_unsigned(cell, us % 1000000, 6);
+		ray_text_add(cell, "]");
+	}
+	ray_live_number(v->live, f->pid);
+	ray_live_number(v->live, f->tid);
 }
 
 static void add_ms(struct ray_http_view *v, const struct ray_fact *f, const char *field, bool is_there)
 {
-	uint64_t us = (uint64_t)ray_fact_number(f, field) / 1000;
+	struct ray_text *cell = ray_live_cell(v->live);
+	uint64_t us;
 
-	if (is_there)
-		ray_live_printf(v->live, "%" PRIu64 ".%03" PRIu64 "ms", us / 1000, us % 1000);
-	else
-		ray_live_add(v->live, "-");
+	if (cell && is_there) {
+		us = (uint64_t)ray_fact_number(f, field) / 1000;
+		ray_text_add_unsigned(cell, us / 1000, 1);
+		ray_text_add(cell, ".");
+		ray_text_add_unsigned(cell, us % 1000, 3);
+		ray_text_add(cell, "ms");
+	} else if (cell) {
+		ray_text_add(cell, "-");
+	}
 }
 
 static void add_number(struct ray_http_view *v, const struct ray_fact *f, const char *field, bool is_there)
 {
-	if (is_there && ray_fact_find(f, field))
-		ray_live_printf(v->live, "%" PRId64, ray_fact_number(f, field));
-	else
-		ray_live_add(v->live, "-");
+	struct ray_text *cell = ray_live_cell(v->live);
+
+	if (cell && is_there && ray_fact_find(f, field))
+		ray_text_add_signed(cell, ray_fact_number(f, field));
+	else if (cell)
+		ray_text_add(cell, "-");
+}
+
+static void add_text(struct ray_http_view *v, const struct ray_fact *f, const char *field)
+{
+	struct ray_text *cell = ray_live_cell(v->live);
+	const char *text = cell ? ray_fact_text(f, field) : "";
+
+	if (cell)
+		ray_text_add_safe(cell, text, strlen(text));
 }
 
 static void add_status(struct ray_http_view *v, const struct ray_fact *f, bool is_end)
 {
-	int64_t status = ray_fact_number(f, "status");
-	bool aborted = ray_fact_number(f, "aborted");
+	struct ray_text *cell = ray_live_cell(v->live);
+	int64_t status;
+	bool aborted;
 
-	if (!is_end)
-		ray_live_add(v->live, "-");
-	else if (!status)
-		ray_live_add(v->live, aborted ? "abort" : "-");
-	else
-		ray_live_printf(v->live, "%" PRId64 "%s", status, aborted ? "!" : "");
+	if (!cell)
+		return;
+	status = is_end ? ray_fact_number(f, "status") : 0;
+	aborted = is_end && ray_fact_number(f, "aborted");
+	if (status)
+		ray_text_add_signed(cell, status);
+	ray_text_add(cell, status ? (aborted ? "!" : "") : aborted ? "abort" : "-");
 }
 
+/* The path, and all of it. What did not fit into its place is marked. */
 static void add_urls(struct ray_http_view *v, const struct ray_fact *f)
 {
-	const char *url = ray_fact_text(f, "url");
-	/* What did not fit into its place is marked. */
-	const char *more = (size_t)ray_fact_number(f, "length") > strlen(url) ? "..." : "";
-	size_t path = strcspn(url, "?");
+	struct ray_text *path = ray_live_cell(v->live), *whole = ray_live_cell(v->live);
+	const char *url = ray_fact_text(f, "url"), *more;
+	size_t length = strlen(url), path_length = strcspn(url, "?");
 
-	ray_live_printf(v->live, "%.*s%s", (int)path, url, url[path] ? "" : more);
-	ray_live_printf(v->live, "%s%s", url, more);
+	more = (size_t)ray_fact_number(f, "length") > length ? "..." : "";
+	if (path) {
+		ray_text_add_safe(path, url, path_length);
+		ray_text_add(path, url[path_length] ? "" : more);
+	}
+	if (whole) {
+		ray_text_add_safe(whole, url, length);
+		ray_text_add(whole, more);
+	}
+}
+
+static void add_version(struct ray_http_view *v, const struct ray_fact *f)
+{
+	struct ray_text *cell = ray_live_cell(v->live);
+
+	if (!cell)
+		return;
+	ray_text_add(cell, version_text(ray_fact_number(f, "version")));
+	ray_text_add(cell, ray_fact_number(f, "tls") ? "+" : "");
 }
 
 static void end_line(struct ray_http_view *v)
 {
 	ray_live_end(v->live, &v->line);
-	fputs(ray_text_get(&v->line), v->out);
+	fwrite(ray_text_get(&v->line), 1, v->line.length, v->out);
 	ray_text_clear(&v->line);
 }
 
@@ -303,13 +346,12 @@ static void print_line(struct ray_http_view *v, const struct ray_fact *f, bool i
 	add_status(v, f, is_end);
 	add_number(v, f, "bytes", is_end);
 	add_number(v, f, "request", is_end);
-	ray_live_add(v->live, ray_fact_text(f, "raddr"));
+	add_text(v, f, "raddr");
 	add_number(v, f, "rport", true);
 	add_number(v, f, "lport", true);
-	ray_live_printf(v->live, "%s%s", version_text(ray_fact_number(f, "version")),
-			ray_fact_number(f, "tls") ? "+" : "");
-	ray_live_add(v->live, ray_fact_text(f, "host"));
-	ray_live_add(v->live, ray_fact_text(f, "method"));
+	add_version(v, f);
+	add_text(v, f, "host");
+	add_text(v, f, "method");
 	add_urls(v, f);
 	end_line(v);
 	each_frame(stack, frame_line, v->out);

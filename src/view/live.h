@@ -36,6 +36,9 @@ bool ray_live_shows(const struct ray_live *l, const char *name); /* is it chosen
 size_t ray_live_room(const struct ray_live *l);
 /* The next column's cell; untrusted text is made safe. NULL counts as "". */
 void ray_live_add(struct ray_live *l, const char *text);
+void ray_live_number(struct ray_live *l, int64_t number);
+/* The same, for the caller to write: no foreign text. NULL: the column is not shown, so nobody needs it. */
+struct ray_text *ray_live_cell(struct ray_live *l);
 void ray_live_printf(struct ray_live *l, const char *fmt, ...) RAY_PRINTF(2, 3);
 /* Ends the event: appends its line to out, and the heading before the first. */
 void ray_live_end(struct ray_live *l, struct ray_text *out);

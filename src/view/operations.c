@@ -90,7 +90,7 @@ void ray_operation_time(struct ray_live *l, const struct ray_fact *f, const char
 
 void ray_operation_number(struct ray_live *l, const struct ray_fact *f, const char *field)
 {
-	ray_live_printf(l, "%" PRId64, ray_fact_number(f, field));
+	ray_live_number(l, ray_fact_number(f, field));
 }
 
 void ray_operation_json_ms(json_t *o, const char *key, const struct ray_fact *f, const char *field)
@@ -133,7 +133,7 @@ static void print_line(struct ray_operations *v, const struct ray_fact *f, const
 	char clock[32];
 
 	ray_live_add(v->live, ray_view_clock(f->time_ns, 6, clock));
-	ray_live_printf(v->live, "%u", f->pid);
+	ray_live_number(v->live, f->pid);
 	ray_operation_number(v->live, f, "tid");
 	v->kind->add(v->live, f);
 	ray_live_end(v->live, &v->text);

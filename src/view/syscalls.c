@@ -94,8 +94,8 @@ static void write_line(struct ray_syscalls_view *v, const struct ray_call_seen *
 
 	make_call(v, s, &call);
 	ray_live_add(v->live, ray_view_clock(s->time_ns, 6, text));
-	ray_live_printf(v->live, "%u", s->pid);
-	ray_live_printf(v->live, "%u", s->tid);
+	ray_live_number(v->live, s->pid);
+	ray_live_number(v->live, s->tid);
 	ray_live_add(v->live, s->ns ? ray_duration_format(s->ns, text) : "-");
 	ray_live_add(v->live, ray_call_error(s));
 	ray_live_add(v->live, ray_text_get(&call));

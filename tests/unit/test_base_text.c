@@ -42,6 +42,24 @@ static void text_grows_past_any_first_size(void **state)
 	assert_string_equal(ray_text_get(&t), "");
 }
 
+static void numbers_and_blanks(void **state)
+{
+	ray_auto_text t = { 0 };
+
+	(void)state;
+	ray_text_add_unsigned(&t, 0, 1);
+	ray_text_pad(&t, 2);
+	ray_text_add_unsigned(&t, 42, 6);
+	ray_text_pad(&t, 0);
+	ray_text_add_unsigned(&t, UINT64_MAX, 3);
+	ray_text_add(&t, ",");
+	ray_text_add_signed(&t, INT64_MIN);
+	ray_text_add(&t, ",");
+	ray_text_add_signed(&t, 7);
+	assert_string_equal(ray_text_get(&t), "0  00004218446744073709551615,-9223372036854775808,7");
+	assert_int_equal(t.length, strlen(ray_text_get(&t)));
+}
+
 static void control_bytes_are_escaped(void **state)
 {
 	(void)state;
@@ -141,6 +159,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(empty_text_is_not_null),
 		cmocka_unit_test(text_grows_past_any_first_size),
+		cmocka_unit_test(numbers_and_blanks),
 		cmocka_unit_test(control_bytes_are_escaped),
 		cmocka_unit_test(good_utf8_passes),
 		cmocka_unit_test(broken_utf8_is_replaced_byte_by_byte),

@@ -59,6 +59,36 @@ static void lines_end_at_the_terminal(void **state)
 	assert_false(ray_live_shows(l, "status"));
 }
 
+static void cells_that_nobody_sees_are_not_made(void **state)
+{
+	ray_auto(ray_live, l) = make("url,pid", 0);
+	ray_auto_text out = { 0 };
+	struct ray_text *cell = ray_live_cell(l);
+
+	(void)state;
+	assert_non_null(cell);
+	ray_text_add_unsigned(cell, 7, 3);
+	assert_null(ray_live_cell(l));
+	ray_live_number(l, -12);
+	assert_null(ray_live_cell(l)); /* one too many */
+	ray_live_end(l, &out);
+	event(l, &out);
+	assert_string_equal(ray_text_get(&out), "URL   PID\n-12   007\n/a\\x1b[1m    42\n");
+}
+
+static void a_cell_as_long_as_it_comes(void **state)
+{
+	ray_auto(ray_live, l) = make("url", 0);
+	ray_auto_text out = { 0 };
+
+	(void)state;
+	ray_live_add(l, NULL);
+	ray_live_add(l, NULL);
+	ray_live_printf(l, "%0300d", 1);
+	ray_live_end(l, &out);
+	assert_int_equal(out.length, strlen("URL\n") + 300 + 1);
+}
+
 static void a_column_that_is_not_there_is_named(void **state)
 {
 	struct ray_live *l;
@@ -79,15 +109,16 @@ static void the_time_of_day(void **state)
 	assert_string_equal(ray_view_clock(3723004005006, 0, out), "01:02:03");
 	assert_string_equal(ray_view_clock(3723004005006, 3, out), "01:02:03.004");
 	assert_string_equal(ray_view_clock(3723004005006, 9, out), "01:02:03.004005006");
+	assert_string_equal(ray_view_clock(3723990000000, 1, out), "01:02:03.9");
+	assert_string_equal(ray_view_clock(3724000000001, 1, out), "01:02:04.0");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_chosen_ones_in_their_order),
-		cmocka_unit_test(lines_end_at_the_terminal),
-		cmocka_unit_test(a_column_that_is_not_there_is_named),
-		cmocka_unit_test(the_time_of_day),
+		cmocka_unit_test(the_chosen_ones_in_their_order),      cmocka_unit_test(lines_end_at_the_terminal),
+		cmocka_unit_test(cells_that_nobody_sees_are_not_made), cmocka_unit_test(a_cell_as_long_as_it_comes),
+		cmocka_unit_test(a_column_that_is_not_there_is_named), cmocka_unit_test(the_time_of_day),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
