@@ -25,9 +25,14 @@ RAY_MUST_USE struct ray_error *ray_profile_format_find(const char *name, const c
 						       const struct ray_profile_format **ret);
 /* Any file that one of the formats can read, by what is in it; path is for messages. RAY_UNREADABLE says why not. */
 RAY_MUST_USE struct ray_error *ray_profile_read(const char *path, struct ray_profile **ret);
+/* The same from memory, without path; bytes end in a NUL that size does not count. */
+RAY_MUST_USE struct ray_error *ray_profile_parse(const char *bytes, size_t size, struct ray_profile **ret);
 /* To path ("-": standard output), all or nothing: under another name first, which then takes its place. */
 RAY_MUST_USE struct ray_error *ray_profile_write(const struct ray_profile *p, const struct ray_profile_format *format,
 						 const char *path);
+/* The same for whatever else is written from profiles. */
+typedef struct ray_error *ray_profile_write_fn(const void *arg, FILE *out);
+RAY_MUST_USE struct ray_error *ray_profile_write_with(ray_profile_write_fn *write, const void *arg, const char *path);
 /* %p pid, %t time (20261115-142305), %h host name, %% itself. Others stay. */
 char *ray_profile_expand(const char *pattern, uint32_t pid); /* NULL without memory; the caller frees it */
 

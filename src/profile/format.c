@@ -1,0 +1,63 @@
+/* format.c - see format.h. SPDX-License-Identifier: MIT */
+#include "profile/format.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "profile/formats.h"
+
+/* In the order of --help. Where what is in a file decides, the first that knows it reads it. */
+static const struct ray_profile_format formats[] = {
+	{ "folded", ".folded", "one line a stack, for flamegraph.pl and its like", ray_write_folded, ray_is_folded,
+	  ray_read_folded },
+};
+
+const struct ray_profile_format *ray_profile_format_at(size_t index)
+{
+	return index < RAY_COUNT(formats) ? &formats[index] : NULL;
+}
+
+static const struct ray_profile_format *find_name(const char *name, size_t length)
+{
+	for (size_t i = 0; i < RAY_COUNT(formats); i++)
+		if (!strncmp(formats[i].name, name, length) && !formats[i].name[length])
+			return &formats[i];
+	return NULL;
+}
+
+static const struct ray_profile_format *find_suffix(const char *file)
+{
+	const struct ray_profile_format *found = NULL;
+	size_t best = 0, length = strlen(file);
+
+	for (size_t i = 0; i < RAY_COUNT(formats); i++) {
+		size_t end = strlen(formats[i].suffix);
+
+		if (end > best && end <= length && !strcasecmp(file + length - end, formats[i].suffix)) {
+			best = end;
+			found = &formats[i];
+		}
+	}
+	return found;
+}
+
+struct ray_error *ray_profile_format_find(const char *name, const char *file, const struct ray_profile_format **ret)
+{
+	const struct ray_profile_format *found;
+	ray_auto_text names = { 0 };
+
+	found = name ? find_name(name, strlen(name)) : find_suffix(file);
+	if (!found && !name)
+		found = find_name("html", strlen("html"));
+	if (found) {
+		*ret = found;
+		return NULL;
+	}
+	for (size_t i = 0; i < RAY_COUNT(formats); i++)
+		ray_text_printf(&names, "%s%s", i ? ", " : "", formats[i].name);
+	if (!name)
+		return ray_error_remedy(ray_error_new(RAY_USAGE, "the end of '%s' is that of no format", file),
+					"-f chooses one of: %s", ray_text_get(&names));
+	return ray_error_remedy(ray_error_new(RAY_USAGE, "no such format: '%s'", name), "there are: %s",
+				ray_text_get(&names));
+}
