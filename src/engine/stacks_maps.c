@@ -251,8 +251,12 @@ void ray_stack_maps_push(struct ray_stacker *s, struct ray_stack_process *p)
 		return;
 	if (p->js->layout)
 		process.shared_at = (uint32_t)ray_v8_get(p->js->layout, RAY_V8_JSFUNCTION_SHARED);
-	if (list_ranges(s, p, &list, &process) && (hash = hash_of(&list, &process)) != p->pushed &&
-	    write_ranges(s, &list, &process, &room)) {
+	if (!list_ranges(s, p, &list, &process) || (hash = hash_of(&list, &process)) == p->pushed) {
+		ray_vec_free(&list);
+		return;
+	}
+	process.version = (uint32_t)(hash >> 32);
+	if (write_ranges(s, &list, &process, &room)) {
 		if (!bpf_map_update_elem(s->trace->maps[RAY_LINK_PROCESSES], &p->tgid, &process, BPF_ANY)) {
 			give_ranges(&s->maps, p->first_range, p->range_room);
 			p->first_range = process.first_range;

@@ -1,7 +1,7 @@
 /* unwind.h - one step from a frame to its caller. SPDX-License-Identifier: MIT
  *
  * The rules that the walker in the kernel follows, without maps and helpers, so that tests can run them too: whoever includes this says with
- * RAY_WALK_READ(to, size, address) how memory of the walked process is read (0: done). */
+ * RAY_WALK_READ(memory, to, size, address) how memory of the walked process is read (0: done); memory is whatever that needs. */
 #ifndef RAY_KERN_UNWIND_H
 #define RAY_KERN_UNWIND_H
 
@@ -18,11 +18,12 @@ struct ray_place {
 /* Distances in the kernel's struct rt_sigframe behind its return address: ucontext's uc_mcontext.gregs of rbp, rsp, rip. */
 enum { RAY_SIGNAL_FP = 120, RAY_SIGNAL_SP = 160 };
 
-static inline __attribute__((always_inline)) int ray_step_signal(struct ray_place *p)
+static inline __attribute__((always_inline)) int ray_step_signal(void *memory, struct ray_place *p)
 {
 	__u64 sp_and_pc[2] = { 0, 0 }, fp = 0;
 
-	if (RAY_WALK_READ(&fp, 8, p->sp + RAY_SIGNAL_FP) || RAY_WALK_READ(sp_and_pc, 16, p->sp + RAY_SIGNAL_SP))
+	if (RAY_WALK_READ(memory, &fp, 8, p->sp + RAY_SIGNAL_FP) ||
+	    RAY_WALK_READ(memory, sp_and_pc, 16, p->sp + RAY_SIGNAL_SP))
 		return RAY_STEP_FAULT;
 	p->fp = fp;
 	p->sp = sp_and_pc[0];
@@ -42,8 +43,8 @@ static inline __attribute__((always_inline)) int ray_step_to(struct ray_place *p
 }
 
 /* To the caller by a row. On BAD and FAULT the place is as it was. */
-static inline __attribute__((always_inline)) int ray_step_by_row(struct ray_place *p, __u32 kind, __u64 offset,
-								 __u32 saved)
+static inline __attribute__((always_inline)) int ray_step_by_row(void *memory, struct ray_place *p, __u32 kind,
+								 __u64 offset, __u32 saved)
 {
 	__u64 cfa, at, pc = 0, fp = p->fp;
 
@@ -56,14 +57,14 @@ static inline __attribute__((always_inline)) int ray_step_by_row(struct ray_plac
 		break;
 	case RAY_ROW_FP_DEREF:
 		cfa = 0;
-		if (RAY_WALK_READ(&cfa, 8, p->fp - offset * 8))
+		if (RAY_WALK_READ(memory, &cfa, 8, p->fp - offset * 8))
 			return RAY_STEP_FAULT;
 		break;
 	case RAY_ROW_PLT:
 		cfa = p->sp + ((p->pc & 15) >= 11 ? 16 : 8);
 		break;
 	case RAY_ROW_SIGNAL:
-		return ray_step_signal(p);
+		return ray_step_signal(memory, p);
 	case RAY_ROW_END:
 		return RAY_STEP_END;
 	default:
@@ -76,15 +77,15 @@ static inline __attribute__((always_inline)) int ray_step_by_row(struct ray_plac
 	if (saved == 2) {
 		__u64 link[2] = { 0, 0 };
 
-		if (RAY_WALK_READ(link, 16, cfa - 16))
+		if (RAY_WALK_READ(memory, link, 16, cfa - 16))
 			return RAY_STEP_FAULT;
 		p->sp = cfa;
 		return ray_step_to(p, link[0], link[1]);
 	}
-	if (RAY_WALK_READ(&pc, 8, cfa - 8))
+	if (RAY_WALK_READ(memory, &pc, 8, cfa - 8))
 		return RAY_STEP_FAULT;
 	at = saved == RAY_ROW_FP_AT_FP ? p->fp : cfa - (__u64)saved * 8;
-	if (saved == RAY_ROW_FP_LOST || (saved != RAY_ROW_FP_SAME && RAY_WALK_READ(&fp, 8, at)))
+	if (saved == RAY_ROW_FP_LOST || (saved != RAY_ROW_FP_SAME && RAY_WALK_READ(memory, &fp, 8, at)))
 		fp = 0;
 	p->sp = cfa;
 	return ray_step_to(p, fp, pc);

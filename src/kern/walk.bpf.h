@@ -8,35 +8,11 @@
 #ifndef RAY_KERN_WALK_BPF_H
 #define RAY_KERN_WALK_BPF_H
 
-#include "kern/base.bpf.h"
-
-#define RAY_WALK_READ(to, size, address) bpf_probe_read_user(to, size, (const void *)(address))
-#include "kern/unwind.h"
+#include "kern/walk_memory.bpf.h"
 
 /* Indices in struct pt_regs of x86-64. */
 enum { RAY_REG_R12 = 3, RAY_REG_BP = 4, RAY_REG_R9 = 8, RAY_REG_IP = 16, RAY_REG_CS = 17, RAY_REG_SP = 19 };
 enum { RAY_CS_USER64 = 0x33, RAY_RANGE_STEPS = 14, RAY_ROW_STEPS = 13 /* a page has no more rows than bytes */ };
-
-/* Element of the map stack_scratch: one for each slot. */
-struct ray_walker {
-	struct ray_place at;
-	__u64 hash;
-	__u32 wanted;
-	__u32 is_known; /* there is an entry for the process */
-	struct ray_process process;
-	struct ray_unwind_range range; /* the last one found */
-	__u64 returns;		       /* the kernel's list of hijacked return addresses, from here on */
-	__u64 trampoline;	       /* what stands in their place */
-	struct ray_unwind_row row;
-	struct ray_record_stack record; /* last: it ends with the frames */
-};
-
-_Static_assert(sizeof(struct ray_walker) + RAY_STACK_FRAMES * sizeof(struct ray_walk_frame) <= RAY_WALKER_SIZE,
-	       "scratch");
-
-/* A part of the walker that the verifier looks at once, on its own, and not again for each way that leads to it. It may be given NULL
- * for all the verifier knows. */
-#define RAY_WALK_PART __attribute__((noinline))
 
 struct ray_walk_context {
 	struct ray_walker *w;
@@ -131,11 +107,11 @@ RAY_WALK_PART int ray_walk_hijacked(struct ray_walker *w)
 }
 
 /* Of a frame that may be V8's: the words around fp, and of the objects there what names the function. */
-RAY_WALK_PART int ray_walk_v8_words(struct ray_walker *w, struct ray_walk_frame *f)
+static __always_inline int ray_walk_v8_words(struct ray_walker *w, struct ray_walk_frame *f)
 {
 	__u32 flags = 0;
 
-	if (!w || !f || bpf_probe_read_user(f->words, sizeof(f->words), (void *)(w->at.fp - RAY_FRAME_BELOW)))
+	if (!w || !f || ray_walk_read(w, f->words, sizeof(f->words), w->at.fp - RAY_FRAME_BELOW))
 		return 0;
 	flags = RAY_FRAME_HAS_WORDS;
 	if (ray_is_tagged(f->words[4]) && ray_is_tagged(f->words[3])) {
@@ -219,7 +195,7 @@ RAY_WALK_PART int ray_walk_below(struct ray_walker *w, struct ray_walk_frame *f)
 	    n >= RAY_BELOW_MAX)
 		return 0;
 	below = &w->record.below[n];
-	if (bpf_probe_read_user(below->words, sizeof(below->words), (void *)f->sp))
+	if (ray_walk_read(w, below->words, sizeof(below->words), f->sp))
 		return 0;
 	below->sp = f->sp;
 	w->record.below_count = n + 1;
@@ -244,7 +220,7 @@ RAY_WALK_PART int ray_walk_by_pointer(struct ray_walker *w, struct ray_walk_fram
 	if (!native && ray_walk_v8_words(w, f)) {
 		link[0] = f->words[5];
 		link[1] = f->words[6];
-	} else if (bpf_probe_read_user(link, sizeof(link), (void *)w->at.fp)) {
+	} else if (ray_walk_read(w, link, sizeof(link), w->at.fp)) {
 		return RAY_STEP_FAULT;
 	}
 	return ray_step_by_link(&w->at, link[0], link[1]);
@@ -252,19 +228,60 @@ RAY_WALK_PART int ray_walk_by_pointer(struct ray_walker *w, struct ray_walk_fram
 
 RAY_WALK_PART int ray_walk_by_row(struct ray_walker *w)
 {
-	return w ? ray_step_by_row(&w->at, w->row.kind, w->row.cfa, w->row.saved) : RAY_STEP_BAD;
+	return w ? ray_step_by_row(w, &w->at, w->row.kind, w->row.cfa, w->row.saved) : RAY_STEP_BAD;
+}
+
+/* How to leave the place pc: into w->row and w->flags. */
+static __always_inline int ray_walk_look_up(struct ray_walker *w, __u64 pc)
+{
+	__u64 flags = 0;
+
+	if (!w)
+		return 0;
+	if (ray_walk_range(w, pc)) {
+		flags = RAY_PLACE_IS_KNOWN;
+		if (ray_walk_row(w, pc))
+			flags |= RAY_PLACE_HAS_ROW;
+		else if (w->range.is_v8)
+			flags |= RAY_PLACE_IS_V8;
+	}
+	w->flags = flags;
+	return 1;
+}
+
+/* The same, for places that were met before without a search. */
+RAY_WALK_PART int ray_walk_leave(struct ray_walker *w, __u64 pc)
+{
+	struct ray_known_place *place;
+
+	if (!w)
+		return 0;
+	place = &w->places[(pc ^ pc >> 9 ^ pc >> 18) & (RAY_PLACES - 1)];
+	if (place->pc == pc && place->tag == w->tag) {
+		w->row = place->row;
+		w->flags = place->flags;
+		return 1;
+	}
+	ray_walk_look_up(w, pc);
+	place->pc = pc;
+	place->tag = w->tag;
+	place->row = w->row;
+	place->flags = w->flags;
+	return 1;
 }
 
 RAY_WALK_PART int ray_walk_one(struct ray_walker *w, struct ray_walk_frame *f)
 {
-	int known, native, result = RAY_STEP_BAD;
-	__u64 lookup;
+	int native, result = RAY_STEP_BAD;
+	__u64 lookup, known;
 	__u32 first;
 
 	if (!w || !f)
 		return RAY_STEP_BAD;
 	lookup = w->at.exact ? w->at.pc : w->at.pc - 1;
-	native = known = ray_walk_range(w, lookup);
+	ray_walk_leave(w, lookup);
+	known = w->flags & RAY_PLACE_IS_KNOWN;
+	native = known && !(w->flags & RAY_PLACE_IS_V8);
 	first = w->record.count == 0;
 	f->pc = w->at.pc;
 	f->fp = w->at.fp;
@@ -272,10 +289,8 @@ RAY_WALK_PART int ray_walk_one(struct ray_walker *w, struct ray_walk_frame *f)
 	f->flags = (w->at.exact ? RAY_FRAME_IS_EXACT : 0) | (known ? 0 : RAY_FRAME_IS_UNKNOWN);
 	w->hash = ray_hash_add(w->hash, f->pc);
 	w->record.count++;
-	if (known && ray_walk_row(w, lookup))
+	if (w->flags & RAY_PLACE_HAS_ROW)
 		result = ray_walk_by_row(w);
-	else if (known && w->range.is_v8)
-		native = 0;
 	if (result == RAY_STEP_BAD || result == RAY_STEP_FAULT)
 		result = ray_walk_by_pointer(w, f, native);
 	if (!native) {
@@ -341,6 +356,7 @@ static __noinline int ray_walk_begin(struct ray_slot *s, struct ray_walker *w)
 	w->record.stop = RAY_STOP_BROKEN;
 	w->record.top_count = w->record.below_count = 0;
 	w->range.start = w->range.end = 0;
+	w->window_size = 0;
 	/* Threads of the kernel have no memory of a user's. */
 	if (!mm || bpf_probe_read_kernel(w->record.regs, sizeof(w->record.regs), regs))
 		return 0;
@@ -361,9 +377,10 @@ static __noinline int ray_walk_begin(struct ray_slot *s, struct ray_walker *w)
 	if (w->is_known) {
 		w->process = *process;
 	} else {
-		w->process.range_count = w->process.shared_at = 0;
+		w->process.range_count = w->process.shared_at = w->process.version = 0;
 		w->process.code_start = w->process.code_end = 0;
 	}
+	w->tag = ray_hash_add(w->record.space, (__u64)tgid << 32 | w->process.version);
 	w->returns = ray_walk_kernel_word((__u64)task + RAY_CONST(TASK_UTASK));
 	if (w->returns)
 		w->returns = ray_walk_kernel_word(w->returns + RAY_CONST(UTASK_RETURNS));
@@ -371,7 +388,7 @@ static __noinline int ray_walk_begin(struct ray_slot *s, struct ray_walker *w)
 		w->trampoline = ray_walk_kernel_word(mm + RAY_CONST(MM_XOL_AREA));
 		w->trampoline = w->trampoline ? ray_walk_kernel_word(w->trampoline + RAY_CONST(XOL_VADDR)) : 0;
 	}
-	if (!bpf_probe_read_user(w->record.top, sizeof(w->record.top), (void *)w->at.sp))
+	if (!ray_walk_read(w, w->record.top, sizeof(w->record.top), w->at.sp))
 		w->record.top_count = RAY_STACK_TOP;
 	w->hash = ray_hash_add(w->record.space, tgid);
 	if (w->returns && w->at.pc == w->trampoline)

@@ -246,15 +246,15 @@ struct ray_record_stack {
 };
 
 /* Size of the walker's own memory, one for each slot (kern/walk.bpf.h checks it). */
-#define RAY_WALKER_SIZE (1536 + RAY_STACK_FRAMES * sizeof(struct ray_walk_frame))
+#define RAY_WALKER_SIZE (22528 + RAY_STACK_FRAMES * sizeof(struct ray_walk_frame))
 
 /* Value of the map `processes`, by tgid: what user space knows of one. */
 struct ray_process {
 	__u64 space;			/* only for this one */
 	__u32 first_range, range_count; /* in `unwind_ranges`, by address */
 	__u32 shared_at;		/* offset of a JSFunction's SharedFunctionInfo; 0: it is no node */
-	__u32 pad;
-	__u64 code_start, code_end; /* from the first to the last mapping of generated code */
+	__u32 version;			/* of the ranges: another one, other ranges */
+	__u64 code_start, code_end;	/* from the first to the last mapping of generated code */
 };
 
 enum { RAY_PAGE_SHIFT = 12 };

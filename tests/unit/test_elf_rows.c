@@ -24,7 +24,7 @@ static int read_own(void *to, size_t size, uint64_t address)
 	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)size ? 0 : -1;
 }
 
-#define RAY_WALK_READ(to, size, address) read_own(to, size, address)
+#define RAY_WALK_READ(memory, to, size, address) ((void)(memory), read_own(to, size, address))
 #include "kern/unwind.h"
 
 /* As the kernel looks it up: by the page, then in between. */
@@ -197,7 +197,7 @@ static int compare(const void *a, const void *b)
 		const struct ray_unwind_row *row = row_at(p.exact ? p.pc : p.pc - 1);
 
 		seen[seen_count++] = p.pc;
-		if (!row || ray_step_by_row(&p, row->kind, row->cfa, row->saved) != RAY_STEP_OK)
+		if (!row || ray_step_by_row(NULL, &p, row->kind, row->cfa, row->saved) != RAY_STEP_OK)
 			break;
 	}
 	return 0;
@@ -227,14 +227,14 @@ static void a_caller_below_is_refused(void **state)
 	struct ray_place p = { .pc = 1, .sp = (uint64_t)(uintptr_t)&stack[4], .fp = (uint64_t)(uintptr_t)&stack[1] };
 
 	(void)state;
-	assert_int_equal(ray_step_by_row(&p, RAY_ROW_FP, 2, 2), RAY_STEP_BAD);
-	assert_int_equal(ray_step_by_row(&p, RAY_ROW_SP, 1, 0), RAY_STEP_END); /* the return address is 0 */
-	assert_int_equal(ray_step_by_row(&p, RAY_ROW_UNSUPPORTED, 0, 0), RAY_STEP_BAD);
-	assert_int_equal(ray_step_by_row(&p, RAY_ROW_END, 0, 0), RAY_STEP_END);
+	assert_int_equal(ray_step_by_row(NULL, &p, RAY_ROW_FP, 2, 2), RAY_STEP_BAD);
+	assert_int_equal(ray_step_by_row(NULL, &p, RAY_ROW_SP, 1, 0), RAY_STEP_END); /* the return address is 0 */
+	assert_int_equal(ray_step_by_row(NULL, &p, RAY_ROW_UNSUPPORTED, 0, 0), RAY_STEP_BAD);
+	assert_int_equal(ray_step_by_row(NULL, &p, RAY_ROW_END, 0, 0), RAY_STEP_END);
 	p.sp = 8;
 	p.fp = 16;
-	assert_int_equal(ray_step_by_row(&p, RAY_ROW_FP_DEREF, 1, 0), RAY_STEP_FAULT);
-	assert_int_equal(ray_step_by_row(&p, RAY_ROW_SP, 4, 0), RAY_STEP_FAULT);
+	assert_int_equal(ray_step_by_row(NULL, &p, RAY_ROW_FP_DEREF, 1, 0), RAY_STEP_FAULT);
+	assert_int_equal(ray_step_by_row(NULL, &p, RAY_ROW_SP, 4, 0), RAY_STEP_FAULT);
 	assert_int_equal(p.sp, 8);
 }
 

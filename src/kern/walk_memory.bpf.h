@@ -1,0 +1,105 @@
+/* walk_memory.bpf.h - what the walker keeps: a piece of the stack, and what it found out about places in code. SPDX-License-Identifier: MIT
+ *
+ * A read of the process's memory costs the same for eight bytes as for a page, so the stack is read in large pieces, upwards, as the walk goes. The
+ * same places in code come again in sample after sample: how to leave them is looked up once, in a table that is small enough to stay in the
+ * processor's cache, which the rows of a large program are not. */
+#ifndef RAY_KERN_WALK_MEMORY_BPF_H
+#define RAY_KERN_WALK_MEMORY_BPF_H
+
+#include "kern/base.bpf.h"
+
+static int ray_walk_read(void *memory, void *to, __u64 size, __u64 address);
+
+#define RAY_WALK_READ(memory, to, size, address) ray_walk_read(memory, to, size, address)
+#include "kern/unwind.h"
+
+enum {
+	RAY_WINDOW = 4096,	/* bytes of the stack at once */
+	RAY_WINDOW_SPARE = 256, /* what is copied out of it at most */
+	RAY_PLACES = 512,	/* of code that are remembered */
+};
+
+enum ray_place_flag { RAY_PLACE_IS_KNOWN = 1 /* in some range */, RAY_PLACE_IS_V8 = 2, RAY_PLACE_HAS_ROW = 4 };
+
+struct ray_known_place {
+	__u64 pc;
+	__u64 tag; /* of the process and its ranges */
+	struct ray_unwind_row row;
+	__u64 flags;
+};
+
+/* Element of the map stack_scratch: one for each slot. */
+struct ray_walker {
+	struct ray_place at;
+	__u64 hash;
+	__u32 wanted;
+	__u32 is_known; /* there is an entry for the process */
+	struct ray_process process;
+	__u64 tag;		       /* tells the process and its ranges from others in `places` */
+	struct ray_unwind_range range; /* the last one found */
+	__u64 returns;		       /* the kernel's list of hijacked return addresses, from here on */
+	__u64 trampoline;	       /* what stands in their place */
+	struct ray_unwind_row row;
+	__u64 flags; /* enum ray_place_flag, of the place whose row that is */
+	__u64 window_start, window_size;
+	char window[RAY_WINDOW + RAY_WINDOW_SPARE];
+	struct ray_known_place places[RAY_PLACES];
+	struct ray_record_stack record; /* last: it ends with the frames */
+};
+
+_Static_assert(sizeof(struct ray_walker) + RAY_STACK_FRAMES * sizeof(struct ray_walk_frame) <= RAY_WALKER_SIZE,
+	       "scratch");
+
+/* A part of the walker that the verifier looks at once, on its own, and not again for each way that leads to it. It may be given NULL
+ * for all the verifier knows. */
+#define RAY_WALK_PART __attribute__((noinline))
+
+/* Reads the piece of the stack that begins near address: a window's length, or to the end of the page if what follows is not there. */
+static __always_inline int ray_walk_refill(struct ray_walker *w, __u64 address)
+{
+	__u64 start = address & ~63ULL, size;
+
+	if (!w)
+		return 0;
+	w->window_start = start;
+	w->window_size = RAY_WINDOW;
+	if (!bpf_probe_read_user(w->window, RAY_WINDOW, (void *)start))
+		return 1;
+	size = RAY_WINDOW - (start & (RAY_WINDOW - 1));
+	w->window_size = size;
+	if (size <= RAY_WINDOW && !bpf_probe_read_user(w->window, size, (void *)start))
+		return 1;
+	w->window_size = 0;
+	return 0;
+}
+
+/* Where in the window `size` bytes at address lie; RAY_WINDOW: they cannot be had there. */
+RAY_WALK_PART __u64 ray_walk_find(struct ray_walker *w, __u64 address, __u64 size)
+{
+	__u64 at;
+
+	if (!w)
+		return RAY_WINDOW;
+	at = address - w->window_start;
+	if (at < w->window_size && w->window_size - at >= size)
+		return at;
+	if (!ray_walk_refill(w, address))
+		return RAY_WINDOW;
+	at = address - w->window_start;
+	return at < w->window_size && w->window_size - at >= size ? at : RAY_WINDOW;
+}
+
+/* Memory of the stack, by words: size is a constant and a multiple of 8, at most RAY_WINDOW_SPARE. */
+static __always_inline int ray_walk_read(void *memory, void *to, __u64 size, __u64 address)
+{
+	struct ray_walker *w = memory;
+	__u64 at = ray_walk_find(w, address, size), *words = to;
+
+	if (at >= RAY_WINDOW)
+		return bpf_probe_read_user(to, size, (void *)address);
+	for (__u64 i = 0; i < size / 8; i++)
+		words[i] = *(__u64 *)&w->window[at + 8 * i];
+	return 0;
+}
+
+#endif
