@@ -6,6 +6,8 @@
 
 #include "kern/walk.bpf.h"
 
+enum { RAY_WAKE_NS = 5000000 };
+
 /* Only user space asks for the contexts' types, so they are read only when it will. */
 static long ray_walk_context_of(__u32 i, struct ray_walk_context *c)
 {
@@ -17,6 +19,19 @@ static long ray_walk_context_of(__u32 i, struct ray_walk_context *c)
 	if (f->flags & RAY_FRAME_HAS_FUNCTION && !bpf_probe_read_user(&f->context_map, 8, (void *)(f->words[4] - 1)))
 		f->flags |= RAY_FRAME_HAS_CONTEXT;
 	return 0;
+}
+
+/* To wake somebody costs more than the walk. Who looks now and then anyway is not woken again so soon. */
+static __always_inline __u64 ray_walk_wakes(__u64 now)
+{
+	struct ray_state *state = ray_state_get();
+
+	if (!state || !RAY_CONST(RING_FLAGS))
+		return BPF_RB_FORCE_WAKEUP;
+	if (now - state->stack_woke < RAY_WAKE_NS)
+		return BPF_RB_NO_WAKEUP;
+	state->stack_woke = now;
+	return BPF_RB_FORCE_WAKEUP;
 }
 
 /* A stack that user space has not seen yet, on its way at once: objects it names may move any moment. */
@@ -47,7 +62,7 @@ static __noinline void ray_walk_send(struct ray_slot *s, struct ray_walker *w, _
 	r->head.tgid = pid_tgid >> 32;
 	r->head.size = size;
 	r->head.time = now;
-	if (!bpf_ringbuf_output(RAY_MAP(RING), r, size, BPF_RB_FORCE_WAKEUP))
+	if (!bpf_ringbuf_output(RAY_MAP(RING), r, size, ray_walk_wakes(now)))
 		return;
 	/* The next time may have better luck. */
 	bpf_map_delete_elem(RAY_MAP(STACKIDS), &id);

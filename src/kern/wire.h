@@ -308,6 +308,7 @@ struct ray_state {
 	__u64 dynvar_drops; /* no room for a new element of an associative array or self-> */
 	__u64 spec_drops, spec_busy, spec_unavailable;
 	__u64 stack_drops;
+	__u64 stack_woke;		/* when somebody was last woken for a stack */
 	__u64 node_drops;		/* threads, connections, requests there was no room for */
 	__u64 node_cut;			/* names and paths of events that were longer than their place */
 	__u64 node_ids;			/* given to requests and connections so far */
