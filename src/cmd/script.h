@@ -32,6 +32,7 @@
 #define RAY_SCRIPT_OPERANDS "[PID... | -- COMMAND...]"
 enum { RAY_SCRIPT_MAX_OPERANDS = 1000 };
 
+struct ray_trace;
 struct ray_trace_call;
 
 struct ray_script {
@@ -50,6 +51,7 @@ struct ray_script {
 	/* How long if -d does not say; 0: until it is stopped. ray_script_run() leaves there how long it was, from probes on to probes off. */
 	uint64_t duration_ns;
 	bool is_done; /* set meanwhile: nothing more is wanted */
+	struct ray_trace *trace; /* from on_start to the last on_round */
 	/* Its own: */
 	struct ray_text text; /* of the program */
 	bool is_read;
@@ -63,6 +65,8 @@ RAY_MUST_USE struct ray_error *ray_script_set_string(struct ray_script *s, const
 /* Gives `#pragma D option NAME=...` another value, or adds it: buffer sizes, strsize. */
 RAY_MUST_USE struct ray_error *ray_script_set_option(struct ray_script *s, const char *name, const char *fmt, ...)
 	RAY_PRINTF(3, 4);
+/* Puts another probe in the place of one that the script names literally, at the start of a line. */
+RAY_MUST_USE struct ray_error *ray_script_set_probe(struct ray_script *s, const char *probe, const char *other);
 /* With --show-script prints the program, and that was all: *is_shown (may be NULL) tells. */
 RAY_MUST_USE struct ray_error *ray_script_run(struct ray_script *s, bool *is_shown);
 void ray_script_deinit(struct ray_script *s);

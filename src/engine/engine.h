@@ -49,6 +49,8 @@ RAY_MUST_USE struct ray_error *ray_trace_stop(struct ray_trace *trace);
 void ray_trace_look_at(struct ray_trace *trace, pid_t pid);
 /* Whether it helps if a target is held for a moment when it exits: stacks of it are named then. */
 bool ray_trace_wants_exit(const struct ray_trace *trace);
+/* What a thread of a process whose stacks are taken is for: "libuv pool worker 1". Valid until the next call; NULL: that cannot be told, as when it is gone. */
+const char *ray_trace_thread_role(struct ray_trace *trace, uint32_t pid, uint32_t tid);
 int ray_trace_exit_code(const struct ray_trace *trace); /* of exit(); 0 */
 
 #endif

@@ -5,7 +5,8 @@
  *   stacks_process.c  the processes whose stacks were seen: opened, read again, named
  *   stacks_maps.c     tells the walker in the kernel what it needs: ranges and rows
  *   stacks_table.c    lines and stacks, each kept once
- *   stacks_frames.c   frames, as a view is told them */
+ *   stacks_frames.c   frames, as a view is told them
+ *   stacks_threads.c  what threads are for */
 #ifndef RAY_ENGINE_STACKS_H
 #define RAY_ENGINE_STACKS_H
 
@@ -71,6 +72,12 @@ const struct ray_fact_stack *ray_stack_kernel(struct ray_stacker *s, const uint6
 
 /* ---- stacks_process.c ---- */
 
+/* What a thread is for. */
+struct ray_stack_thread {
+	int tid;
+	char *name;
+};
+
 struct ray_stack_process {
 	uint32_t tgid;
 	uint64_t space;		   /* struct ray_record_stack */
@@ -81,6 +88,8 @@ struct ray_stack_process {
 	uint32_t first_range, range_room, range_count;
 	uint64_t pushed; /* a hash of what the kernel was told */
 	uint64_t used;	 /* for throwing out the one that was not needed longest */
+	RAY_VEC(struct ray_stack_thread) threads;
+	uint64_t asked_ns; /* when threads were last looked for */
 };
 
 /* The process that the record is of, opened at the first time. NULL without memory. */
@@ -91,9 +100,15 @@ struct ray_stack_process *ray_stack_process_find(struct ray_stacker *s, uint32_t
 void ray_stack_process_cover(struct ray_stack_process *p, uint64_t pc);
 /* Tells the kernel what has changed. It takes milliseconds, in which a program that ends takes its heap down: naming comes first. */
 void ray_stack_process_tell(struct ray_stacker *s, struct ray_stack_process *p);
+/* Reads its mappings and threads anew; false: it is gone, or another one by now. */
+bool ray_stack_process_refresh(struct ray_stack_process *p);
 /* So that it is opened afresh when it is next asked for. */
 void ray_stack_process_forget(struct ray_stacker *s, uint32_t tgid);
 void ray_stack_process_close(struct ray_stacker *s, struct ray_stack_process *p);
+
+/* ---- stacks_threads.c ---- */
+
+void ray_stack_threads_forget(struct ray_stack_process *p);
 
 /* ---- stacks_maps.c ---- */
 

@@ -114,7 +114,9 @@ const struct ray_fact_frame *ray_stack_table_user_frame(struct ray_stack_table *
 		frame.line = f->line;
 		frame.column = f->column;
 	}
-	if (f->function && f->kind == RAY_FRAME_JS) {
+	/* What builtins are called on says more than their name, unless it is any object. */
+	if (f->function && (f->kind == RAY_FRAME_JS || (f->kind == RAY_FRAME_BUILTIN && f->receiver_class &&
+							strcmp(f->receiver_class, "Object")))) {
 		ray_frame_js_name(f, &name);
 		frame.function = ray_text_get(&name);
 	}

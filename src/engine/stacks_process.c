@@ -76,6 +76,7 @@ void ray_stack_process_close(struct ray_stacker *s, struct ray_stack_process *p)
 	if (!p)
 		return;
 	ray_stack_maps_forget(s, p);
+	ray_stack_threads_forget(p);
 	ray_js_close(p->js);
 	ray_target_close(p->target);
 	free(p);
@@ -166,6 +167,22 @@ static void refresh(struct ray_stack_process *p)
 	if (!err)
 		p->is_changed = true;
 	ray_error_free(err);
+}
+
+bool ray_stack_process_refresh(struct ray_stack_process *p)
+{
+	struct ray_error *err;
+
+	if (!p->target || read_space(p->tgid) != p->space)
+		return false;
+	err = ray_target_refresh(p->target);
+	if (err) {
+		ray_error_free(err);
+		return false;
+	}
+	p->looked_ns = ray_clock_ns();
+	p->is_changed = true;
+	return true;
 }
 
 void ray_stack_process_cover(struct ray_stack_process *p, uint64_t pc)
