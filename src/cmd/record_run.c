@@ -79,12 +79,23 @@ static void wipe_progress(struct ray_record_run *r)
 	r->is_shown = false;
 }
 
+static void find_version(struct ray_record_run *r)
+{
+	struct ray_node node = { 0 };
+	struct ray_error *err = r->pid ? ray_node_identify_files((int)r->pid, &node) : NULL;
+
+	if (!err)
+		memcpy(r->node_version, node.version, sizeof(r->node_version));
+	ray_error_free(err);
+}
+
 static void on_start(void *arg, const pid_t *pids, size_t count)
 {
 	struct ray_record_run *r = arg;
 
 	r->pid = count ? (uint32_t)pids[0] : 0;
 	ray_recorder_start(r->recorder, epoch_ns());
+	find_version(r);
 }
 
 static void on_fact(void *arg, const struct ray_fact *fact)

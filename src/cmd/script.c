@@ -110,6 +110,22 @@ struct ray_error *ray_script_set_string(struct ray_script *s, const char *name, 
 	return quoted.failed ? &ray_enomem : set_line(s, "inline string ", name, ";\n", ray_text_get(&quoted));
 }
 
+struct ray_error *ray_script_set_probe(struct ray_script *s, const char *probe, const char *other)
+{
+	struct ray_error *err = read_text(s);
+	ray_auto_memory char *line = NULL;
+	const char *at;
+
+	if (err)
+		return err;
+	if (asprintf(&line, "\n%s\n", probe) < 0)
+		return &ray_enomem;
+	at = strstr(s->text.bytes, line);
+	if (!at)
+		return ray_error_new(RAY_FAILED, "scripts/%s.d has no probe %s", s->name, probe);
+	return replace(s, at + 1, at + 1 + strlen(probe), other);
+}
+
 static const char pragma[] = "#pragma D option ";
 
 /* Before the first pragma there is. */
@@ -222,6 +238,7 @@ static struct ray_error *run_trace(struct ray_script *s, struct ray_trace_call *
 	ray_signals_keep_output();
 	ray_stdio_batch(stdout);
 	say_doing(s, t);
+	s->trace = trace;
 	if (s->on_start)
 		s->on_start(s->arg, t->pids.at, t->pids.n);
 	err = ray_trace_procs_release(t, trace);
@@ -232,6 +249,7 @@ static struct ray_error *run_trace(struct ray_script *s, struct ray_trace_call *
 		err = ray_trace_stop(trace);
 	if (!err && s->on_round)
 		s->on_round(s->arg);
+	s->trace = NULL;
 	return err;
 }
 

@@ -50,7 +50,7 @@ struct ray_script {
 	bool only_show; /* as with --show-script */
 	/* How long if -d does not say; 0: until it is stopped. ray_script_run() leaves there how long it was, from probes on to probes off. */
 	uint64_t duration_ns;
-	bool is_done; /* set meanwhile: nothing more is wanted */
+	bool is_done;		 /* set meanwhile: nothing more is wanted */
 	struct ray_trace *trace; /* from on_start to the last on_round */
 	/* Its own: */
 	struct ray_text text; /* of the program */

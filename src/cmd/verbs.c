@@ -13,6 +13,7 @@
 	X(ps) \
 	X(summary) \
 	X(stack) \
+	X(record) \
 	X(trace) \
 	X(http) \
 	X(fs) \

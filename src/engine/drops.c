@@ -52,6 +52,19 @@ static void tell_by_cpu(struct ray_consumer *c, const struct row *row, const vol
 	}
 }
 
+uint64_t ray_trace_lost(const struct ray_trace *trace)
+{
+	const volatile struct ray_state *s = trace->state;
+	uint64_t lost;
+
+	if (!s)
+		return 0;
+	lost = s->slot_drops + s->stack_drops;
+	for (uint32_t cpu = 0; cpu < RAY_DROP_CPUS; cpu++)
+		lost += s->drops[cpu];
+	return lost;
+}
+
 void ray_consumer_tell_drops(struct ray_consumer *c)
 {
 	static const struct row records = { 0, "PRINCIPAL", "drop", "" },

@@ -6,14 +6,19 @@
 
 #include "view/recorder_internal.h"
 
-enum { MOST_SAMPLES = 1000000 };
+enum {
+	MOST_SAMPLES = 1000000,
+	MOST_TRIES = 12, /* to name a thread; each comes twice as long after the one before */
+};
 
 /* What is known of a thread beside its entry in the profile. */
 struct thread {
 	uint32_t index; /* in the profile */
 	uint32_t pid, tid;
 	bool is_named;
-	uint64_t off_ns; /* since the epoch: when it left its CPU; 0: it is not known to be off */
+	uint32_t tries;	     /* to name it that were in vain */
+	uint64_t next_round; /* when it is tried again */
+	uint64_t off_ns;     /* since the epoch: when it left its CPU; 0: it is not known to be off */
 	uint32_t off_node;
 };
 
@@ -26,6 +31,7 @@ struct ray_recorder {
 	struct ray_recorder_table sums; /* node, thread -> number of the sample + 1; when times are no longer kept */
 	bool is_summed, has_nameless;
 	uint64_t start_ns; /* since the epoch */
+	uint64_t rounds;   /* of naming threads */
 	uint64_t count;
 };
 
@@ -83,13 +89,19 @@ static bool name_thread(struct ray_recorder *r, struct thread *t)
 
 void ray_recorder_name_threads(struct ray_recorder *r)
 {
+	r->rounds++;
 	if (!r->has_nameless)
 		return;
 	r->has_nameless = false;
 	for (size_t i = 0; i < r->threads.n; i++) {
 		struct thread *t = &r->threads.at[i];
 
-		t->is_named = t->is_named || name_thread(r, t);
+		if (t->is_named || t->tries >= MOST_TRIES)
+			continue;
+		if (r->rounds >= t->next_round) {
+			t->is_named = name_thread(r, t);
+			t->next_round = r->rounds + (1ULL << t->tries++);
+		}
 		r->has_nameless |= !t->is_named;
 	}
 }
@@ -270,6 +282,8 @@ struct ray_profile *ray_recorder_finish(struct ray_recorder *r, uint64_t epoch_n
 
 	for (size_t i = 0; i < r->threads.n; i++)
 		take_on(r, &r->threads.at[i], epoch_ns);
+	for (size_t i = 0; i < r->threads.n; i++)
+		r->threads.at[i].next_round = 0; /* the last chance */
 	ray_recorder_name_threads(r);
 	if (p->has_times && p->samples.n)
 		qsort(p->samples.at, p->samples.n, sizeof(*p->samples.at), by_time);

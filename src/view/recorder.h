@@ -20,9 +20,9 @@ struct ray_recorder;
 
 struct ray_recorder_options {
 	enum ray_profile_unit unit;
-	uint64_t period_ns;    /* between samples of a thread that runs; 0: they come with events */
+	uint64_t period_ns;	/* between samples of a thread that runs; 0: they come with events */
 	uint64_t sample_weight; /* of a sample that says none itself; 0: 1 */
-	bool tells_heaps;       /* stacks are of memory that is taken: the outermost frame says for which heap */
+	bool tells_heaps;	/* stacks are of memory that is taken: the outermost frame says for which heap */
 	/* What the thread is for ("main"), and its process ("node server.js"); false: that cannot be told now. May be NULL. */
 	bool (*name_thread)(void *arg, uint32_t pid, uint32_t tid, struct ray_text *name, struct ray_text *process);
 	void *arg;

@@ -46,7 +46,8 @@ struct ray_recorder_stacks {
 };
 
 /* The innermost node of the sample's stack. */
-uint32_t ray_recorder_node(struct ray_recorder_stacks *s, struct ray_profile *p, const struct ray_recorder_sample *sample);
+uint32_t ray_recorder_node(struct ray_recorder_stacks *s, struct ray_profile *p,
+			   const struct ray_recorder_sample *sample);
 void ray_recorder_stacks_deinit(struct ray_recorder_stacks *s);
 
 /* ---- recorder_heap.c ---- */

@@ -12,17 +12,48 @@
 
 /* What V8 needs to get from one function to the next. Names of builtins that begin so. */
 static const char *const plumbing[] = {
-	"InterpreterEntryTrampoline", "InterpreterPushArgs", "InterpreterEnter", "BaselineOutOfLinePrologue",
-	"BaselineLeaveFrame",	      "BaselineOrInterpreter", "JSEntry",	 "JSConstructEntry",
-	"JSRunMicrotasksEntry",	      "JSConstructStub",	"JSBuiltinsConstructStub", "CEntry",
-	"CallFunction",		      "Call_",		"CallWithSpread", "CallWithArrayLike",
-	"ConstructFunction",	      "Construct_",	"ConstructWithSpread", "ConstructProxy",
-	"Construct",		      "ArgumentsAdaptor",	"AdaptorWithBuiltinExit", "CallApiCallback",
-	"CallApiGetter",	      "HandleApiCall",	"CompileLazy",	 "CallBoundFunction",
-	"CallVarargs",		      "CallForwardVarargs", "CallOrConstruct", "ConstructForwardVarargs",
-	"ConstructVarargs",	      "ResumeGenerator",	"NotifyDeoptimized", "ContinueTo",
-	"RestartFrame",		      "DirectCEntry",	"WasmCompileLazy", "JSToWasm",
-	"WasmToJs",		      "GenericJSToWasm",
+	"InterpreterEntryTrampoline",
+	"InterpreterPushArgs",
+	"InterpreterEnter",
+	"BaselineOutOfLinePrologue",
+	"BaselineLeaveFrame",
+	"BaselineOrInterpreter",
+	"JSEntry",
+	"JSConstructEntry",
+	"JSRunMicrotasksEntry",
+	"JSConstructStub",
+	"JSBuiltinsConstructStub",
+	"CEntry",
+	"CallFunction",
+	"Call_",
+	"CallWithSpread",
+	"CallWithArrayLike",
+	"ConstructFunction",
+	"Construct_",
+	"ConstructWithSpread",
+	"ConstructProxy",
+	"Construct",
+	"ArgumentsAdaptor",
+	"AdaptorWithBuiltinExit",
+	"CallApiCallback",
+	"CallApiGetter",
+	"HandleApiCall",
+	"CompileLazy",
+	"CallBoundFunction",
+	"CallVarargs",
+	"CallForwardVarargs",
+	"CallOrConstruct",
+	"ConstructForwardVarargs",
+	"ConstructVarargs",
+	"ResumeGenerator",
+	"NotifyDeoptimized",
+	"ContinueTo",
+	"RestartFrame",
+	"DirectCEntry",
+	"WasmCompileLazy",
+	"JSToWasm",
+	"WasmToJs",
+	"GenericJSToWasm",
 };
 
 static bool ends_with(const char *text, const char *end)
@@ -59,7 +90,8 @@ static bool is_own_code(const struct ray_fact_frame *f, const struct ray_fact_fr
 {
 	size_t n, c;
 
-	if (!caller || f->kind != RAY_FRAME_BUILTIN || caller->kind != RAY_FRAME_BUILTIN || !f->function || !caller->base)
+	if (!caller || f->kind != RAY_FRAME_BUILTIN || caller->kind != RAY_FRAME_BUILTIN || !f->function ||
+	    !caller->base)
 		return false;
 	n = strlen(f->function);
 	c = strlen(caller->base);
@@ -90,7 +122,8 @@ static uint32_t js_function(struct ray_recorder_stacks *s, struct ray_profile *p
 		new.kind = ray_kind_of_script(file, &package, &length);
 		new.name = name;
 		new.package = package ? ray_profile_text_n(p, package, length) : "";
-		if (!ray_vec_push(&s->list, (struct ray_recorder_function){ ray_profile_function(p, &new), name, false }))
+		if (!ray_vec_push(&s->list,
+				  (struct ray_recorder_function){ ray_profile_function(p, &new), name, false }))
 			return 0;
 		row->value = (uint32_t)s->list.n;
 		return s->list.at[s->list.n - 1].function;
@@ -116,7 +149,8 @@ static uint32_t unnamed_function(struct ray_profile *p, const struct ray_fact_fr
 		snprintf(name, sizeof(name), "[%s]", ray_frame_module(f->module));
 		return plain_function(p, RAY_KIND_UNKNOWN, name, f->module);
 	}
-	return plain_function(p, RAY_KIND_UNKNOWN, f->kind == RAY_FRAME_NATIVE ? "[unknown]" : "[unknown code of V8]", "");
+	return plain_function(p, RAY_KIND_UNKNOWN, f->kind == RAY_FRAME_NATIVE ? "[unknown]" : "[unknown code of V8]",
+			      "");
 }
 
 static uint32_t builtin_function(struct ray_profile *p, const struct ray_fact_frame *f)
@@ -203,7 +237,8 @@ static uint32_t add_user(struct ray_recorder_stacks *s, struct ray_profile *p, u
 	return node;
 }
 
-static uint32_t make_node(struct ray_recorder_stacks *s, struct ray_profile *p, const struct ray_recorder_sample *sample)
+static uint32_t make_node(struct ray_recorder_stacks *s, struct ray_profile *p,
+			  const struct ray_recorder_sample *sample)
 {
 	enum ray_profile_kind inside = RAY_KIND_KERNEL;
 	char waits[64 + sizeof("waiting: ")];
@@ -235,7 +270,8 @@ static uint64_t hash_text(const char *text, uint64_t hash)
 	return hash;
 }
 
-uint32_t ray_recorder_node(struct ray_recorder_stacks *s, struct ray_profile *p, const struct ray_recorder_sample *sample)
+uint32_t ray_recorder_node(struct ray_recorder_stacks *s, struct ray_profile *p,
+			   const struct ray_recorder_sample *sample)
 {
 	const struct ray_fact_stack *user = sample->user, *kernel = sample->kernel;
 	const struct ray_fact_stack *dated = user && !user->is_lost ? user : kernel;

@@ -59,7 +59,7 @@ static const char *call_of(const struct ray_fact_stack *kernel)
 /* Nothing was asked for: it was made to give way, on its way back to the program or in the midst of it. */
 static bool is_preempted(const struct ray_fact_stack *kernel)
 {
-	static const char *const ways[] = { "exit_to_user_mode*", "irqentry_exit*",	 "preempt_schedule*",
+	static const char *const ways[] = { "exit_to_user_mode*",    "irqentry_exit*",		 "preempt_schedule*",
 					    "syscall_exit_to_user*", "prepare_exit_to_usermode", "__cond_resched*" };
 
 	for (size_t i = 0; i < kernel->count; i++)
