@@ -384,7 +384,9 @@ static bool name_v8(struct namer *n, const struct ray_raw_frame *raw, const stru
 	}
 	if (raw->frameless)
 		return push_frameless(n, raw, m, vaddr);
-	if (raw->fp)
+	if (raw->fp && raw->shared)
+		ray_v8_frame_read_as(&n->js->v8, raw->fp, raw->shared, &v);
+	else if (raw->fp)
 		ray_v8_frame_read(&n->js->v8, raw->fp, &v);
 	if (v.kind == RAY_V8_FRAME_TYPED)
 		return push_typed(n, raw, &v, m, vaddr);

@@ -26,6 +26,7 @@ struct ray_raw_frame {
 	bool frameless;	     /* it has no frame of its own (yet, or any more): fp is its caller's */
 	bool entering;	     /* frameless, in the prologue */
 	uint64_t entered;    /* entering: the JSFunction that is being called, by a register; 0 if not known */
+	uint64_t shared;     /* its SharedFunctionInfo, where the frame's JSFunction is not to be trusted; else 0 */
 	int32_t leaf_offset; /* innermost interpreted frame: the bytecode offset in a register; else -1 */
 	bool stale_offset;   /* that register is not known, and the offset in the frame is old */
 };

@@ -65,6 +65,22 @@ void ray_target_pin(struct ray_target *t, const struct ray_range *ranges, size_t
 	ray_vec_free(&into);
 }
 
+bool ray_target_pin_bytes(struct ray_target *t, uint64_t start, const void *bytes, size_t size)
+{
+	unsigned char *copy = ensure_pins(t) ? malloc(size + 1) : NULL;
+
+	if (!copy)
+		return false;
+	memcpy(copy, bytes, size);
+	return ray_pins_add_range(t->pins, start, copy, size);
+}
+
+void ray_target_thaw(struct ray_target *t)
+{
+	ray_pins_free(t->pins);
+	t->pins = NULL;
+}
+
 void ray_target_keep(struct ray_target *t, bool on)
 {
 	t->keeping = on && t->kind == RAY_TARGET_PROCESS;

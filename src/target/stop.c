@@ -33,6 +33,8 @@ static const uint64_t patience_ns = 15000000000;
 
 struct ray_stop {
 	int pid;
+	const int *only; /* NULL: all threads */
+	size_t only_count;
 	RAY_VEC(struct thread) threads;
 	struct ray_stop_thread *list; /* what ray_stop_threads() shows */
 	uint64_t begun_ns, ended_ns, deadline_ns;
@@ -59,6 +61,14 @@ static bool is_zombie(int pid, int tid)
 	return !p || (p[1] == ' ' && (p[2] == 'Z' || p[2] == 'X'));
 }
 
+static bool is_wanted(const struct ray_stop *s, int tid)
+{
+	for (size_t i = 0; i < s->only_count; i++)
+		if (s->only[i] == tid)
+			return true;
+	return !s->only;
+}
+
 /* Adds the threads that are not known yet; counts them in *added. */
 static struct ray_error *list_threads(struct ray_stop *s, size_t *added)
 {
@@ -74,7 +84,7 @@ static struct ray_error *list_threads(struct ray_stop *s, size_t *added)
 		return ray_error_new(RAY_FAILED, "no process with pid %d", s->pid);
 	while ((e = readdir(dir))) {
 		t.public.tid = atoi(e->d_name);
-		if (t.public.tid <= 0 || find(s, t.public.tid))
+		if (t.public.tid <= 0 || find(s, t.public.tid) || !is_wanted(s, t.public.tid))
 			continue;
 		if (!ray_vec_push(&s->threads, t)) {
 			closedir(dir);
@@ -284,6 +294,11 @@ static struct ray_error *check_any(const struct ray_stop *s)
 
 struct ray_error *ray_stop_all(int pid, unsigned timeout_ms, struct ray_stop **ret)
 {
+	return ray_stop_some(pid, NULL, 0, timeout_ms, ret);
+}
+
+struct ray_error *ray_stop_some(int pid, const int *tids, size_t count, unsigned timeout_ms, struct ray_stop **ret)
+{
 	ray_auto(ray_stop, s) = calloc(1, sizeof(*s));
 	struct ray_error *err;
 	size_t added;
@@ -291,6 +306,8 @@ struct ray_error *ray_stop_all(int pid, unsigned timeout_ms, struct ray_stop **r
 	if (!s)
 		return &ray_enomem;
 	s->pid = pid;
+	s->only = tids;
+	s->only_count = count;
 	s->deadline_ns = ray_clock_ns() + (uint64_t)timeout_ms * 1000000;
 	s->patience_ends_ns = ray_clock_ns() + patience_ns;
 	hurry(s);

@@ -40,6 +40,9 @@ struct ray_stop_report {
 /* Stops all threads, those created meanwhile included, waiting at most timeout_ms. Succeeds when at
  * least one thread stopped; the others carry a note. */
 RAY_MUST_USE struct ray_error *ray_stop_all(int pid, unsigned timeout_ms, struct ray_stop **ret);
+/* The same for some of its threads: others, and those that they create meanwhile, run on. tids must stay until the end. */
+RAY_MUST_USE struct ray_error *ray_stop_some(int pid, const int *tids, size_t count, unsigned timeout_ms,
+					     struct ray_stop **ret);
 /* Ascending by tid, the main thread first. */
 const struct ray_stop_thread *ray_stop_threads(const struct ray_stop *stop, size_t *count_ret);
 int ray_stop_pid(const struct ray_stop *stop);
@@ -57,6 +60,11 @@ RAY_DEFINE_AUTO(ray_stop, ray_stop_free)
 RAY_MUST_USE struct ray_error *ray_stop_run(int pid, unsigned timeout_ms,
 					    struct ray_error *(*while_stopped)(struct ray_stop *stop, void *arg),
 					    void *arg, struct ray_stop_report *ret);
+
+/* The same for some of its threads. */
+RAY_MUST_USE struct ray_error *ray_stop_run_some(int pid, const int *tids, size_t count, unsigned timeout_ms,
+						 struct ray_error *(*while_stopped)(struct ray_stop *stop, void *arg),
+						 void *arg, struct ray_stop_report *ret);
 
 /* Who traces the thread? */
 enum ray_tracer { RAY_TRACER_NONE, RAY_TRACER_NODERAY, RAY_TRACER_OTHER };

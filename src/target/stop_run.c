@@ -6,6 +6,8 @@
 
 struct run {
 	int pid;
+	const int *tids; /* NULL: all */
+	size_t count;
 	unsigned timeout_ms;
 	struct ray_error *(*while_stopped)(struct ray_stop *stop, void *arg);
 	void *arg;
@@ -18,7 +20,7 @@ static void *run_thread(void *arg)
 	ray_auto(ray_stop, s) = NULL;
 	struct run *r = arg;
 
-	r->err = ray_stop_all(r->pid, r->timeout_ms, &s);
+	r->err = ray_stop_some(r->pid, r->tids, r->count, r->timeout_ms, &s);
 	if (r->err)
 		return NULL;
 	r->err = r->while_stopped(s, r->arg);
@@ -31,7 +33,19 @@ struct ray_error *ray_stop_run(int pid, unsigned timeout_ms,
 			       struct ray_error *(*while_stopped)(struct ray_stop *stop, void *arg), void *arg,
 			       struct ray_stop_report *ret)
 {
-	struct run r = { .pid = pid, .timeout_ms = timeout_ms, .while_stopped = while_stopped, .arg = arg };
+	return ray_stop_run_some(pid, NULL, 0, timeout_ms, while_stopped, arg, ret);
+}
+
+struct ray_error *ray_stop_run_some(int pid, const int *tids, size_t count, unsigned timeout_ms,
+				    struct ray_error *(*while_stopped)(struct ray_stop *stop, void *arg), void *arg,
+				    struct ray_stop_report *ret)
+{
+	struct run r = { .pid = pid,
+			 .tids = tids,
+			 .count = count,
+			 .timeout_ms = timeout_ms,
+			 .while_stopped = while_stopped,
+			 .arg = arg };
 	sigset_t job_control, before;
 	pthread_t thread;
 	int e;

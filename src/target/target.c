@@ -252,6 +252,11 @@ size_t ray_target_read(struct ray_target *t, uint64_t address, void *buffer, siz
 	return done;
 }
 
+size_t ray_target_read_now(struct ray_target *t, uint64_t address, void *buffer, size_t size)
+{
+	return size > UINT64_MAX - address ? 0 : t->ops->read(t, address, buffer, size);
+}
+
 void ray_target_lay_over(struct ray_target *t, const struct ray_overlay_piece *pieces, size_t count)
 {
 	t->overlay = pieces;

@@ -77,6 +77,8 @@ int ray_target_only_tid(const struct ray_target *t);
 /* Copies up to size bytes; returns how many could be read from address on. */
 size_t ray_target_read(struct ray_target *t, uint64_t address, void *buffer, size_t size);
 struct ray_reader ray_target_reader(struct ray_target *t);
+/* The same of what is there now, whatever was pinned, frozen or laid over. */
+size_t ray_target_read_now(struct ray_target *t, uint64_t address, void *buffer, size_t size);
 
 /* Sorted by address. Valid until the next ray_target_refresh(). */
 const struct ray_map *ray_target_maps(struct ray_target *t, size_t *count_ret);
@@ -146,6 +148,10 @@ struct ray_range {
 /* Copies ranges now (one system call for about a thousand of them); later reads are served from
  * the copy. Ranges that cannot be read are left out. */
 void ray_target_pin(struct ray_target *t, const struct ray_range *ranges, size_t count);
+/* Bytes that somebody saw at start, copied: later reads are served from there. False without memory. */
+bool ray_target_pin_bytes(struct ray_target *t, uint64_t start, const void *bytes, size_t size);
+/* Forgets what was pinned or frozen: reads show the target as it is now. */
+void ray_target_thaw(struct ray_target *t);
 /* While on, every small read is pinned as well: what is read once while the target is stopped can be read again
  * after it runs on. */
 void ray_target_keep(struct ray_target *t, bool on);

@@ -71,6 +71,14 @@ void ray_v8_frame_read(struct ray_v8 *v8, uint64_t fp, struct ray_v8_frame *ret)
 	read_arguments(v8, fp, ret);
 }
 
+void ray_v8_frame_read_as(struct ray_v8 *v8, uint64_t fp, uint64_t shared, struct ray_v8_frame *ret)
+{
+	*ret = (struct ray_v8_frame){
+		.kind = RAY_V8_FRAME_FUNCTION, .shared = shared, .bytecode_offset = -1, .argc = -1
+	};
+	read_bytecode_slots(v8, fp, ret);
+}
+
 static void interpreted_place(struct ray_v8 *v8, const struct ray_v8_frame *f, int32_t leaf_offset,
 			      struct ray_v8_frame_code *ret)
 {

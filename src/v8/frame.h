@@ -29,6 +29,9 @@ struct ray_v8_frame {
 /* Reads the slots of the frame at fp. */
 void ray_v8_frame_read(struct ray_v8 *v8, uint64_t fp, struct ray_v8_frame *ret);
 
+/* The same for an interpreted or compiled function whose JSFunction is not where it was: the function is known otherwise. No arguments are told. */
+void ray_v8_frame_read_as(struct ray_v8 *v8, uint64_t fp, uint64_t shared, struct ray_v8_frame *ret);
+
 struct ray_v8_frame_code {
 	enum ray_v8_tier tier;
 	size_t count; /* of places; at least 1 */

@@ -1,0 +1,53 @@
+/* sampler.h - what the threads of processes do, looked at again and again without capabilities. SPDX-License-Identifier: MIT
+ *
+ * For whoever runs as the same user as the target and may not load programs into the kernel. By the kernel's clock where that is allowed, else
+ * by stopping what runs for a moment, at a rate that keeps the stopped share small. Only what runs in user space is seen: no kernel frames,
+ * nobody who waits. Processes that the targets start are followed. */
+#ifndef RAY_STACK_SAMPLER_H
+#define RAY_STACK_SAMPLER_H
+
+#include "stack/stack.h"
+
+struct ray_sampler_look {
+	int pid, tid;
+	uint64_t time_ns;   /* of CLOCK_MONOTONIC */
+	uint64_t weight_ns; /* how much time it stands for */
+	uint64_t id;	    /* of the stack: the same one has the same */
+	bool is_cut;
+	size_t unnamed;			 /* functions that could not be told any more */
+	const struct ray_stack *stack;	 /* NULL: is_known() said that it is. Valid during the call */
+	struct ray_js *js;		 /* of the process; NULL: it could not be opened, then there are no frames */
+	const struct ray_target *target; /* like it */
+};
+
+struct ray_sampler_options {
+	const pid_t *pids;
+	size_t count;
+	unsigned hz;
+	/* Was this stack given before? Then it is not named again. */
+	bool (*is_known)(void *arg, uint64_t id);
+	void (*on_look)(void *arg, const struct ray_sampler_look *look);
+	void *arg;
+};
+
+struct ray_sampler;
+
+/* Fails with RAY_DENIED when neither way is open; pids and options' functions must stay. */
+RAY_MUST_USE struct ray_error *ray_sampler_create(const struct ray_sampler_options *options, struct ray_sampler **ret);
+void ray_sampler_free(struct ray_sampler *s);
+RAY_DEFINE_AUTO(ray_sampler, ray_sampler_free)
+/* Waits for looks, at most so long, and gives those that are there. False when all targets have ended. */
+RAY_MUST_USE struct ray_error *ray_sampler_run(struct ray_sampler *s, int timeout_ms);
+bool ray_sampler_is_over(struct ray_sampler *s); /* all targets, and what they started, have ended */
+
+struct ray_sampler_report {
+	const char *why_stops; /* why the kernel's clock could not be used; NULL: it is */
+	uint64_t looks, lost, unreadable;
+	/* By stopping: */
+	uint64_t stops, missed;
+	uint64_t pause_ns; /* all together */
+	unsigned hz;	   /* the rate now */
+};
+struct ray_sampler_report ray_sampler_report(const struct ray_sampler *s);
+
+#endif
