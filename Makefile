@@ -72,6 +72,19 @@ build/scripts.list: $(SCRIPTS) Makefile
 	$(Q)printf 'SCRIPT(%s)\n' $(notdir $(basename $(SCRIPTS))) > $@
 $(foreach dir,build build/asan build/fuzz,$(dir)/obj/src/cmd/scripts.o): build/scripts.list
 
+# The page of the HTML report: its scripts as one, and what its policy knows them by.
+REPORT := src/profile/report
+build/report.js: $(sort $(wildcard $(REPORT)/*.js)) Makefile
+	@mkdir -p $(@D)
+	$(Q){ echo '(() => {'; echo "'use strict';"; cat $(filter-out %/app.js Makefile,$^) $(REPORT)/app.js; echo '})();'; } > $@
+build/report.css: $(REPORT)/report.css
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+build/report.%.hash: build/report.%
+	$(Q)sha256sum $< | cut -c1-64 | tr a-f A-F | basenc --base16 -di | base64 | tr -d '\n' > $@
+$(foreach dir,build build/asan build/fuzz,$(dir)/obj/src/profile/write_html.o): \
+	$(REPORT)/report.html $(foreach part,js css,build/report.$(part) build/report.$(part).hash)
+
 units: $(UNITS)
 build/asan/test_%: build/asan/obj/tests/unit/test_%.o build/asan/libnoderay.a
 	@$(if $(V),,echo '  LINK $@')
