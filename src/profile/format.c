@@ -8,6 +8,8 @@
 
 /* In the order of --help. Where what is in a file decides, the first that knows it reads it. */
 static const struct ray_profile_format formats[] = {
+	{ "html", ".html", "a report that shows itself in a browser: flame graph, time, table", ray_write_html,
+	  ray_is_html, ray_read_html },
 	{ "folded", ".folded", "one line a stack, for flamegraph.pl and its like", ray_write_folded, ray_is_folded,
 	  ray_read_folded },
 };

@@ -12,6 +12,8 @@
 	bool ray_is_##name(const char *bytes, size_t size); \
 	RAY_MUST_USE struct ray_error *ray_read_##name(const char *bytes, size_t size, struct ray_profile **ret)
 
+RAY_FORMAT_WRITER(html);
+RAY_FORMAT_READER(html);
 RAY_FORMAT_WRITER(folded);
 RAY_FORMAT_READER(folded);
 /* One function as folded stacks name it. */

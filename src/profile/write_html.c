@@ -2,7 +2,7 @@
  *
  * The page is src/profile/report; the Makefile joins its scripts, and knows their hashes, so that the page's policy lets nothing else run and
  * nothing be fetched. Of the profile only the title stands in the file as text; the rest is packed (pack.h). */
-#include "profile/write_html.h"
+#include "profile/formats.h"
 
 #include <string.h>
 
@@ -62,7 +62,7 @@ static void put_page(const char *title, const struct ray_text *packed, FILE *out
 	fputs(at, out);
 }
 
-struct ray_error *ray_html_write(const struct ray_profile *p, FILE *out)
+struct ray_error *ray_write_html(const struct ray_profile *p, FILE *out)
 {
 	ray_auto_text packed = { 0 }, title = { 0 };
 	struct ray_error *err = ray_profile_pack(p, &packed);
