@@ -31,8 +31,7 @@ void ray_slot_shape(const struct ray_plan *plan, struct ray_slot_shape *ret)
 	ret->block = largest(string, plan->locals_size);
 	ret->block = largest(ret->block, plan->key_size);
 	ret->block = largest(ret->block, plan->value_size);
-	ret->block = largest(ret->block, plan->record_size);
-	ret->block = largest(ret->block, plan->value_size);
+	ret->block = largest(ret->block, largest(plan->record_size, plan->record_room));
 	ret->block = largest(ret->block, plan->event_size);
 	ret->block = round_up(largest(ret->block, plan->scratch_size), 8);
 	ret->value_size = ret->mask + 1 + ret->block;
@@ -146,6 +145,9 @@ struct ray_error *ray_link_constant(struct ray_trace *t, uint32_t number, uint64
 		return NULL;
 	case RAY_LINK_EVENT_AT:
 		*ret = t->plan->event_at;
+		return NULL;
+	case RAY_LINK_RECORD_AT:
+		*ret = t->plan->record_at;
 		return NULL;
 	case RAY_LINK_WATCHED:
 		*ret = t->watched;

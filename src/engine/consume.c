@@ -144,7 +144,7 @@ struct ray_error *ray_consume_data(struct ray_consumer *c, const struct ray_reco
 	if (!p || r->clause >= plan->program->clauses.n)
 		return damaged(c, r);
 	clause = &plan->clauses[r->clause];
-	if (r->size < clause->record_size)
+	if (r->size < clause->sent_size)
 		return damaged(c, r);
 	c->round++;
 	c->printing = r;

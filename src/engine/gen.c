@@ -74,16 +74,20 @@ static void gen_body(struct ray_gen *g)
 
 static void gen_function(struct ray_gen *g)
 {
-	uint32_t size = g->clause_plan->record_size;
+	uint32_t size = g->clause_plan->sent_size;
 
 	ray_gen_emit(g, RAY_MOV_REG(CTX, R1));
 	ray_gen_emit(g, RAY_MOV_REG(SLOT, R2));
+	if (g->clause_plan->is_packed) { /* where the first packed value goes; each moves it on */
+		ray_gen_emit(g, RAY_MOV_IMM(R1, g->clause_plan->sent_size));
+		ray_gen_slot_store(g, BPF_W, g->plan->record_at + offsetof(struct ray_record, size), R1);
+	}
 	gen_body(g);
 	if (size) {
 		ray_gen_emit(g, RAY_MOV_IMM(R1, RAY_RECORD_DATA));
 		ray_gen_slot_store(g, BPF_W, g->plan->record_at + offsetof(struct ray_record, kind), R1);
 		ray_piece_load_u64(g->c, R2, g->plan->record_at);
-		ray_piece_load_u64(g->c, R3, size);
+		ray_piece_load_u64(g->c, R3, g->clause_plan->is_packed ? 0 : size);
 		ray_gen_call(g, "ray_record_send");
 	}
 	gen_end(g);

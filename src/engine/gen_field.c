@@ -83,7 +83,7 @@ static void store_string(struct ray_gen *g, const struct ray_field *f, const str
 		ray_gen_get_into(g, d, R3);
 		ray_piece_load_u64(g->c, R2, offset);
 		ray_piece_load_u64(g->c, R4, f->size);
-		ray_gen_call(g, "ray_str_store");
+		ray_gen_call(g, f->is_packed ? "ray_str_pack" : "ray_str_store");
 		ray_gen_check_fault(g);
 	}
 }

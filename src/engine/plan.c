@@ -297,6 +297,7 @@ static struct ray_error *plan_records(struct ray_plan *plan)
 					     "line %d: the clause records %u bytes at a time; %u is the most",
 					     c->where.line, plan->clauses[i].record_size, RECORD_MAX);
 		ray_grow(&plan->record_size, plan->clauses[i].record_size);
+		ray_grow(&plan->record_room, plan->clauses[i].room);
 	}
 	return NULL;
 }
@@ -331,7 +332,7 @@ static struct ray_error *lay_out(struct ray_plan *plan)
 	plan->key_at = take(&end, plan->key_size);
 	plan->locals_size = ray_round8(plan->locals_size);
 	plan->locals_at = take(&end, plan->locals_size);
-	plan->record_at = take(&end, plan->record_size);
+	plan->record_at = take(&end, plan->record_room);
 	plan->value_at = take(&end, plan->value_size);
 	plan->strings_at = take(&end, plan->strings_size);
 	plan->temps_at = take(&end, (uint64_t)plan->temp_size * plan->temp_count);

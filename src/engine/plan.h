@@ -20,6 +20,7 @@ struct ray_field {
 	uint32_t frames;       /* of stacks */
 	const struct ray_type *type;
 	enum ray_value_kind kind;
+	bool is_packed;		     /* in a record: a struct ray_packed stands there; `size` is the most it may be */
 	const struct ray_expr *expr; /* of a statement like ustack(20): a CALL made up for it */
 };
 
@@ -38,7 +39,11 @@ struct ray_clause_plan {
 	const struct ray_clause *clause;
 	struct ray_step *steps; /* only those that leave something in the record, or act in user space */
 	size_t step_count;
-	uint32_t record_size; /* with struct ray_record; 0: the clause sends nothing */
+	uint32_t
+		record_size; /* with struct ray_record, strings as long as they may be: what options about sizes mean; 0: the clause sends nothing */
+	uint32_t sent_size; /* what is sent at least: all but what is packed */
+	uint32_t room;	    /* that making it takes: that, and what is packed as long as it may be */
+	bool is_packed;	    /* some of it is: records have their own sizes */
 };
 
 /* A tuple: an aggregation's or an associative array's. For an array and for self-> the first 8 bytes are the
@@ -102,11 +107,11 @@ struct ray_plan {
 	uint32_t strings_size;
 	uint32_t temps_at, temp_size, temp_count; /* strings being worked on */
 	uint32_t key_at, key_size;
-	uint32_t value_at, value_size; /* a value on its way into a variable */
-	uint32_t event_at, event_size; /* struct ray_node_area, if hooks can fill it; else no bytes */
-	uint32_t zeros_at, zeros_size; /* never written: new elements start from it */
-	uint32_t record_at, record_size;
-	uint32_t scratch_at, scratch_size; /* alloca, copyin */
+	uint32_t value_at, value_size;		      /* a value on its way into a variable */
+	uint32_t event_at, event_size;		      /* struct ray_node_area, if hooks can fill it; else no bytes */
+	uint32_t zeros_at, zeros_size;		      /* never written: new elements start from it */
+	uint32_t record_at, record_size, record_room; /* the largest record; the room that making one takes */
+	uint32_t scratch_at, scratch_size;	      /* alloca, copyin */
 	uint32_t slot_size;
 	uint8_t *string_bytes;		 /* strings_size of them */
 	struct ray_plan_string *strings; /* where each constant is; plan.c's own */

@@ -6,7 +6,7 @@
 #include "kern/wire.h"
 #include "lang/functions.h"
 
-enum { FIELD_BOUND = 1 << 22 };
+enum { FIELD_BOUND = 1 << 22, WORTH_PACKING = 24 };
 
 static uint32_t frames_of(const struct ray_plan *plan, const struct ray_expr *call)
 {
@@ -110,9 +110,15 @@ struct record {
 
 static void add(struct record *r, struct ray_field f)
 {
-	f.offset = r->clause->record_size;
-	if (r->clause->record_size <= FIELD_BOUND)
+	f.offset = r->clause->sent_size;
+	r->clause->is_packed |= f.is_packed;
+	if (r->clause->record_size <= FIELD_BOUND) {
+		uint32_t sent = f.is_packed ? sizeof(struct ray_packed) : ray_round8(f.size);
+
 		r->clause->record_size += ray_round8(f.size);
+		r->clause->sent_size += sent;
+		r->clause->room += sent + (f.is_packed ? ray_round8(f.size) : 0);
+	}
 	r->fields[r->n++] = f;
 }
 
@@ -138,6 +144,7 @@ static void add_tracebuf(struct record *r, const struct ray_statement *s)
 	add(r, f);
 	f.kind = RAY_VALUE_BYTES;
 	f.size = s->function->id == RAY_FN_TRACESOCK ? sizeof(struct ray_socket_name) : bounded(s->args[1]->value);
+	f.is_packed = true;
 	add(r, f);
 }
 
@@ -241,6 +248,8 @@ static struct ray_error *plan_step(struct record *r, const struct ray_statement 
 			/* trace() may show all bytes of a string (rawbytes), those behind its end too. */
 			if (s->function->id == RAY_FN_TRACE && f.kind == RAY_VALUE_STRING)
 				f.size = ray_plan_string_size(r->plan);
+			else if (f.kind == RAY_VALUE_STRING)
+				f.is_packed = f.size > WORTH_PACKING;
 			add(r, f);
 		}
 	}
@@ -254,7 +263,10 @@ struct ray_error *ray_plan_clause(struct ray_plan *plan, const struct ray_clause
 	struct record r = { .plan = plan, .clause = ret };
 	struct ray_error *err = NULL;
 
-	*ret = (struct ray_clause_plan){ .clause = clause, .record_size = sizeof(struct ray_record) };
+	*ret = (struct ray_clause_plan){ .clause = clause,
+					 .record_size = sizeof(struct ray_record),
+					 .sent_size = sizeof(struct ray_record),
+					 .room = sizeof(struct ray_record) };
 	ret->steps = ray_arena_alloc(plan->arena, (clause->statement_count + 1) * sizeof(*ret->steps));
 	if (!ret->steps)
 		return &ray_enomem;
@@ -262,6 +274,6 @@ struct ray_error *ray_plan_clause(struct ray_plan *plan, const struct ray_clause
 		if (!is_kernel_only(&clause->statements[i]))
 			err = plan_step(&r, &clause->statements[i], i + 1);
 	if (!ret->step_count && !clause->is_recording)
-		ret->record_size = 0;
+		ret->record_size = ret->sent_size = 0;
 	return err;
 }

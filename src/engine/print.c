@@ -250,6 +250,20 @@ static bool grow(struct ray_consumer *c, size_t count)
 	return true;
 }
 
+/* Where a packed value's bytes are; NULL: the record is damaged. */
+static const char *unpack(const struct ray_field *f, const void *bytes, size_t size, uint32_t *size_ret)
+{
+	struct ray_packed p;
+
+	if (f->offset > size || sizeof(p) > size - f->offset)
+		return NULL;
+	memcpy(&p, (const char *)bytes + f->offset, sizeof(p));
+	if (p.size > f->size || p.at > size || p.size > size - p.at)
+		return NULL;
+	*size_ret = p.size;
+	return (const char *)bytes + p.at;
+}
+
 static uint32_t least_size(const struct ray_field *f)
 {
 	switch (f->kind) {
@@ -277,6 +291,15 @@ bool ray_values_read(struct ray_consumer *c, size_t first, const struct ray_fiel
 		struct ray_text *text = &c->texts.at[first + i];
 		uint32_t need = f->size > least_size(f) ? f->size : least_size(f);
 
+		if (f->is_packed) {
+			struct ray_field whole = *f;
+
+			at = unpack(f, bytes, size, &whole.size);
+			if (!at)
+				return false;
+			ray_field_value(&whole, at, NULL, 0, &c->values.at[first + i]);
+			continue;
+		}
 		if (f->offset > size || need > size - f->offset)
 			return false;
 		ray_text_clear(text);

@@ -39,7 +39,13 @@ static bool make_room(struct ray_speculation *s, size_t more)
 
 void ray_speculation_hold(struct ray_consumer *c, const struct ray_record *r)
 {
-	size_t size = ((size_t)r->size + 7) & ~(size_t)7, counted = r->size - RAY_RECORD_HEAD_EXTRA;
+	const struct ray_plan *plan = c->t->plan;
+	size_t size = ((size_t)r->size + 7) & ~(size_t)7;
+	/* specsize means strings as long as they may be. */
+	size_t counted = (r->clause < plan->program->clauses.n && plan->clauses[r->clause].record_size > r->size ?
+				  plan->clauses[r->clause].record_size :
+				  r->size) -
+			 RAY_RECORD_HEAD_EXTRA;
 	struct ray_speculation *s;
 
 	while (c->speculations.n < r->speculation && r->speculation <= c->t->options.nspec)

@@ -154,40 +154,6 @@ RAY_RUNTIME __u64 ray_peek(__u64 slot, __u64 address)
 	return value;
 }
 
-/* At dst: how many bytes follow, the smaller of size and length; -1: they cannot be read. */
-RAY_RUNTIME __u64 ray_trace_bytes(__u64 slot, __u64 dst, __u64 address, __u64 size, __u64 length)
-{
-	struct ray_slot *s = ray_slot_get(slot);
-	__s64 got;
-
-	if (!s)
-		return 0;
-	if (size > length)
-		size = length;
-	if (size > RAY_CONST(BLOCK))
-		size = RAY_CONST(BLOCK);
-	got = size;
-	if (size && bpf_probe_read_user(ray_at(s, dst + 8), size, (void *)address))
-		got = -1;
-	*(__s64 *)ray_at(s, dst) = got;
-	return 0;
-}
-
-/* The same for a string, without its NUL; `size` if it is longer: the last of them is 0 then. */
-RAY_RUNTIME __u64 ray_trace_text(__u64 slot, __u64 dst, __u64 address, __u64 size)
-{
-	struct ray_slot *s = ray_slot_get(slot);
-	long got;
-
-	if (!s)
-		return 0;
-	if (size > RAY_CONST(BLOCK))
-		size = RAY_CONST(BLOCK);
-	got = bpf_probe_read_user_str(ray_at(s, dst + 8), size, (void *)address);
-	*(__s64 *)ray_at(s, dst) = got <= 0 ? -1 : got == (long)size ? got : got - 1;
-	return 0;
-}
-
 /* ---- memory for one clause ---- */
 
 /* 0, and a fault, when there is not so much. */

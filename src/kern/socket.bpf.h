@@ -53,26 +53,32 @@ static __always_inline void ray_socket_ends(struct ray_socket_name *n, __u64 sk)
 	}
 }
 
-/* At dst: the size of what follows, a struct ray_socket_name; -1: the descriptor is no socket. */
+/* At dst: the size of a struct ray_socket_name, with as much of its path as there is; -1: the descriptor is no socket. Behind it the place of a packed
+ * value. */
 RAY_RUNTIME __u64 ray_trace_socket(__u64 slot, __u64 dst, __u64 fd)
 {
 	struct ray_slot *s = ray_slot_get(slot);
 	struct ray_socket_name *n;
-	__u64 socket, sk;
+	__u64 socket, sk, size;
 
 	if (!s)
 		return 0;
-	n = (struct ray_socket_name *)ray_at(s, dst + 8);
+	n = (struct ray_socket_name *)ray_pack_place(s);
 	*(__s64 *)ray_at(s, dst) = -1;
 	socket = ray_fd_socket(fd);
 	sk = socket ? ray_kernel_pointer(socket + RAY_CONST(SOCKET_SK)) : 0;
-	if (!sk)
+	if (!sk) {
+		ray_pack_keep(s, dst + 8, 0);
 		return 0;
+	}
 	ray_clear((char *)n, sizeof(*n));
 	n->family = ray_kernel_half(sk + RAY_CONST(SOCK_FAMILY));
 	n->type = ray_kernel_half(socket + RAY_CONST(SOCKET_TYPE));
 	ray_socket_ends(n, sk);
-	*(__s64 *)ray_at(s, dst) = sizeof(*n);
+	size = __builtin_offsetof(struct ray_socket_name, path) +
+	       (n->path_size < RAY_SOCKET_PATH ? n->path_size : RAY_SOCKET_PATH);
+	*(__s64 *)ray_at(s, dst) = size;
+	ray_pack_keep(s, dst + 8, size);
 	return 0;
 }
 

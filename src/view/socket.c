@@ -54,11 +54,12 @@ static void print_unix(const struct ray_socket_name *n, struct ray_text *out)
 
 void ray_socket_print(const void *bytes, size_t size, struct ray_text *out)
 {
-	struct ray_socket_name n;
+	struct ray_socket_name n = { 0 };
 
-	if (!bytes || size < sizeof(n))
+	/* As much of the path as there is. */
+	if (!bytes || size < offsetof(struct ray_socket_name, path))
 		return;
-	memcpy(&n, bytes, sizeof(n));
+	memcpy(&n, bytes, size < sizeof(n) ? size : sizeof(n));
 	if ((n.family == AF_INET || n.family == AF_INET6) && (n.local_port || n.remote_port))
 		print_inet(&n, out);
 	else if (n.family == AF_UNIX && n.path_size)

@@ -55,7 +55,8 @@ static int setup(void **state)
 	f->plan.clauses = &f->clause_plan;
 	f->clause_plan = (struct ray_clause_plan){ .clause = &f->clause,
 						   .steps = f->steps,
-						   .record_size = sizeof(struct ray_record) };
+						   .record_size = sizeof(struct ray_record),
+						   .sent_size = sizeof(struct ray_record) };
 	f->trace.plan = &f->plan;
 	f->trace.program = &f->program;
 	f->trace.state = &f->state;
@@ -111,6 +112,7 @@ static void add_field(struct fixture *f, const struct ray_type *type, enum ray_v
 	f->fields[f->clause_plan.step_count - 1][s->field_count++] =
 		(struct ray_field){ .offset = f->clause_plan.record_size, .size = size, .type = type, .kind = kind };
 	f->clause_plan.record_size += size;
+	f->clause_plan.sent_size += size;
 }
 
 static void prints(struct fixture *f, const char *expected)
@@ -199,6 +201,56 @@ static void tracemem_dumps_as_much_as_it_was_told(void **state)
 		  "             0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f  0123456789abcdef\n"
 		  "         0: 57 68 65 72 65 20 61 72 65 20 6d 79 20 62 79 74  Where are my byt\n"
 		  "        10: 65 73 3f 0a                                      es?.\n");
+}
+
+/* A string that was packed: its place, and behind all places its bytes. */
+static void add_packed(struct fixture *f, uint32_t at, uint32_t size)
+{
+	struct ray_step *s = &f->steps[f->clause_plan.step_count - 1];
+	struct ray_packed place = { at, size };
+
+	memcpy(&f->record.words[s->field_count], &place, sizeof(place));
+	add_field(f, &string_type, RAY_VALUE_STRING, 8);
+	f->fields[f->clause_plan.step_count - 1][s->field_count - 1].size = 264;
+	f->fields[f->clause_plan.step_count - 1][s->field_count - 1].is_packed = true;
+}
+
+static void packed_strings_are_as_long_as_they_are(void **state)
+{
+	struct fixture *f = *state;
+
+	f->trace.options.quiet = true;
+	add_step(f, RAY_FN_PRINTF, "<%s|%s|%8s>");
+	memcpy(&f->record.words[4], "first", 6);
+	memcpy(&f->record.words[5], "other", 6);
+	add_packed(f, sizeof(struct ray_record) + 32, 6);
+	add_packed(f, sizeof(struct ray_record) + 48, 1);
+	add_packed(f, sizeof(struct ray_record) + 40, 6);
+	prints(f, "<first||   other>");
+	notes(f, "");
+}
+
+static void a_packed_string_outside_of_its_record_is_damage(void **state)
+{
+	static const struct ray_packed bad[] = {
+		{ sizeof(struct ray_record) + 64, 1 }, { UINT32_MAX, 8 }, { 0, UINT32_MAX }, { 48, 265 }, { 96, 9 }
+	};
+	struct fixture *f = *state;
+
+	f->trace.options.quiet = true;
+	add_step(f, RAY_FN_PRINTF, "<%s>");
+	add_packed(f, 0, 0);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		memcpy(f->record.words, &bad[i], sizeof(bad[i]));
+		prints(f, "");
+		fflush(f->trace.settings.notes);
+		assert_int_equal(f->notes_size, (i + 1) * strlen("dtrace: a record of clause 0 (104 bytes) is damaged: "
+								 "action 1 was skipped\n"));
+	}
+	/* Without its NUL it is cut at its end. */
+	memset(f->record.words + 1, 'x', 16);
+	memcpy(f->record.words, &(struct ray_packed){ 48, 16 }, sizeof(struct ray_packed));
+	prints(f, "<xxxxxxxxxxxxxxxx>");
 }
 
 static void a_record_that_is_too_short_is_told_and_skipped(void **state)
@@ -310,6 +362,8 @@ int main(void)
 		TEST(traced_values_have_columns_unless_quiet),
 		TEST(printf_takes_its_values_from_the_record),
 		TEST(tracemem_dumps_as_much_as_it_was_told),
+		TEST(packed_strings_are_as_long_as_they_are),
+		TEST(a_packed_string_outside_of_its_record_is_damage),
 		TEST(a_record_that_is_too_short_is_told_and_skipped),
 		TEST(setopt_complains_in_the_references_words),
 		TEST(speculations_wait_for_commit),

@@ -186,6 +186,36 @@ static void constants_are_there_once(void **state)
 	tear_down(&b);
 }
 
+static void strings_that_may_be_long_are_packed(void **state)
+{
+	const struct ray_clause_plan *clause;
+	struct bench b;
+
+	(void)state;
+	set_up(&b);
+	for (int i = 0; i < 2; i++) {
+		b.exprs[i] =
+			(struct ray_expr){ .kind = RAY_EXPR_CAST, .type = ray_type_basic(b.types, RAY_BASIC_STRING) };
+		b.args[i] = &b.exprs[i];
+	}
+	for (int i = 0; i < 2; i++)
+		b.statements[i] = (struct ray_statement){ .kind = RAY_STATEMENT_ACTION,
+							  .function = &ray_functions[i ? RAY_FN_TRACE : RAY_FN_PRINTF],
+							  .args = b.args,
+							  .arg_count = i ? 1 : 2 };
+	b.clause.statement_count = 2;
+	create(&b);
+	clause = &b.plan->clauses[0];
+	assert_true(clause->is_packed);
+	assert_true(clause->steps[0].fields[1].is_packed);
+	assert_int_equal(clause->steps[0].fields[1].offset, sizeof(struct ray_record) + 8);
+	assert_false(clause->steps[1].fields[0].is_packed); /* with rawbytes, all of its room is shown */
+	assert_int_equal(clause->record_size, sizeof(struct ray_record) + 3 * 264);
+	assert_int_equal(clause->sent_size, sizeof(struct ray_record) + 2 * 8 + 264);
+	assert_int_equal(b.plan->record_room, sizeof(struct ray_record) + 3 * 264 + 2 * 8);
+	tear_down(&b);
+}
+
 static void a_record_too_large_is_refused(void **state)
 {
 	struct bench b;
@@ -217,6 +247,7 @@ int main(void)
 		cmocka_unit_test(numbers_of_threads_are_kept_by_the_task_and_the_rest_by_size),
 		cmocka_unit_test(keys_are_as_short_as_their_uses_allow),
 		cmocka_unit_test(constants_are_there_once),
+		cmocka_unit_test(strings_that_may_be_long_are_packed),
 		cmocka_unit_test(a_record_too_large_is_refused),
 	};
 

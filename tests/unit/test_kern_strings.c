@@ -132,6 +132,62 @@ static void a_record_is_sent(void **state)
 	assert_true(lost_records() > 0);
 }
 
+static void strings_are_packed_one_behind_the_other(void **state)
+{
+	struct ray_record *r = (struct ray_record *)kern_memory(&run, run.plan.record_at);
+	const char *words[] = { "/index.html", "", "GET" };
+	uint64_t fields = run.plan.record_at + sizeof(*r);
+	struct ray_packed *places = (struct ray_packed *)kern_memory(&run, fields);
+
+	(void)state;
+	need("ray_str_pack");
+	r->size = sizeof(*r) + 4 * sizeof(*places);
+	for (size_t i = 0; i < 3; i++)
+		kern_call(&run, fields + i * sizeof(*places), (uint64_t)(uintptr_t)words[i], 64, 0);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(places[i].size, strlen(words[i]) + 1);
+		assert_string_equal((char *)r + places[i].at, words[i]);
+	}
+	assert_int_equal(r->size, sizeof(*r) + 4 * sizeof(*places) + 16 + 8 + 8);
+	/* What is too long is cut; what cannot be read takes nothing. */
+	kern_call(&run, fields, (uint64_t)(uintptr_t)words[0], 7, 0);
+	assert_string_equal((char *)r + places[0].at, "/index");
+	assert_int_equal(kern_slot(&run)->fault, 0);
+	kern_call(&run, fields, 8, 64, 0);
+	assert_int_equal(kern_slot(&run)->fault, RAY_FAULT_BADADDR);
+	assert_int_equal(r->size, sizeof(*r) + 4 * sizeof(*places) + 16 + 8 + 8 + 8);
+}
+
+static void memory_that_is_traced_tells_how_much_there_was(void **state)
+{
+	struct ray_record *r = (struct ray_record *)kern_memory(&run, run.plan.record_at);
+	uint64_t field = run.plan.record_at + sizeof(*r);
+	int64_t *got = (int64_t *)kern_memory(&run, field);
+	struct ray_packed *place = (struct ray_packed *)(got + 1);
+	char text[] = "abcdefgh";
+
+	(void)state;
+	need("ray_trace_bytes");
+	r->size = sizeof(*r) + 16;
+	kern_call(&run, field, (uint64_t)(uintptr_t)text, 5, 8);
+	assert_int_equal(*got, 5);
+	assert_int_equal(place->size, 5);
+	assert_memory_equal((char *)r + place->at, "abcde", 5);
+	kern_call(&run, field, 8, 5, 8);
+	assert_int_equal(*got, -1);
+	assert_int_equal(place->size, 0);
+	assert_int_equal(r->size, sizeof(*r) + 16 + 8);
+	need("ray_trace_text");
+	r->size = sizeof(*r) + 16;
+	kern_call(&run, field, (uint64_t)(uintptr_t)text, 32, 0);
+	assert_int_equal(*got, 8);
+	assert_string_equal((char *)r + place->at, text);
+	kern_call(&run, field, (uint64_t)(uintptr_t)text, 5, 0);
+	assert_int_equal(*got, 5);
+	assert_string_equal((char *)r + place->at, "abcd");
+	assert_int_equal(r->size, sizeof(*r) + 16 + 16 + 8);
+}
+
 static void the_name_of_this_program(void **state)
 {
 	(void)state;
@@ -164,6 +220,8 @@ int main(void)
 		cmocka_unit_test(a_stored_string_ends_in_zeros),
 		cmocka_unit_test(numbers_are_loaded_from_anywhere),
 		cmocka_unit_test(a_record_is_sent),
+		cmocka_unit_test(strings_are_packed_one_behind_the_other),
+		cmocka_unit_test(memory_that_is_traced_tells_how_much_there_was),
 		cmocka_unit_test(the_name_of_this_program),
 	};
 
