@@ -7,7 +7,7 @@
  * for it. Weights are nanoseconds or bytes; a sample of a CPU weighs one, or the time from one to the next. */
 #pragma D option quiet
 #pragma D option follow=children
-#pragma D option bufsize=16m
+#pragma D option bufsize=2m
 
 inline int runs = 1;	/* what runs on a CPU */
 inline int waits = 0;	/* --off-cpu, --wall: what it waits for */

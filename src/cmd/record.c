@@ -84,6 +84,9 @@ static struct ray_error *choose_mode(const struct ray_call *call, struct ray_rec
 		err = ray_script_set(&r->script, "runs", "0");
 	if (!err && (off_cpu || wall))
 		err = ray_script_set(&r->script, "waits", "1");
+	/* Threads change places a thousand times as often as samples are taken. */
+	if (!err && (off_cpu || wall))
+		err = ray_script_set_option(&r->script, "bufsize", "8m");
 	return err;
 }
 
