@@ -26,7 +26,7 @@ JOBS     := $(shell nproc)
 SANITIZE := -Wno-error -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 
 .DELETE_ON_ERROR:
-.PHONY: all deps demo test test-kernel units fuzzers bench lint format fuzz install install-links uninstall clean
+.PHONY: all deps demo test test-kernel units fuzzers bench soak lint format fuzz install install-links uninstall clean
 
 all: build/noderay build/dtrace
 
@@ -118,6 +118,12 @@ bench: deps
 	@tools/nodes
 	@$(MAKE) --no-print-directory -s -j$(JOBS) build/noderay
 	@$$(tools/nodes --dir)/22.23.3/bin/node bench/run.mjs $(BENCH)
+
+# A long recording: does it stay as small and as exact as it was? MINUTES=30
+soak: deps
+	@tools/nodes
+	@$(MAKE) --no-print-directory -s -j$(JOBS) build/noderay
+	@$$(tools/nodes --dir)/22.23.3/bin/node bench/soak.mjs $(MINUTES)
 
 # Tracing on Debian 12's own kernel, under qemu: minutes, so not part of `test`.
 test-kernel: deps
