@@ -42,7 +42,8 @@ static struct ray_error *choose_thread(struct ray_script *s, const char *thread)
 
 	if (!thread)
 		return NULL;
-	if (strcmp(thread, "main") == 0)
+	s->plain_thread = strcmp(thread, "main") == 0 ? -1 : 0;
+	if (s->plain_thread)
 		return ray_script_set(s, "thread", "-1");
 	tid = strtol(thread, &end, 10);
 	if (end == thread || *end || tid <= 0 || tid > INT32_MAX)
@@ -50,6 +51,7 @@ static struct ray_error *choose_thread(struct ray_script *s, const char *thread)
 						      "record: --thread needs 'main' or a thread's number, not '%s'",
 						      thread),
 					"'noderay stack PID' shows the threads of a process");
+	s->plain_thread = (int)tid;
 	return ray_script_set(s, "thread", "%ld", tid);
 }
 

@@ -49,7 +49,7 @@ static void add_process(uint32_t pid, struct ray_text *out)
 static bool name_thread(void *arg, uint32_t pid, uint32_t tid, struct ray_text *name, struct ray_text *process)
 {
 	struct ray_record_run *r = arg;
-	const char *role = r->script.trace ? ray_trace_thread_role(r->script.trace, pid, tid) : NULL;
+	const char *role = ray_script_thread_role(&r->script, pid, tid);
 
 	if (!role)
 		return false;
@@ -108,7 +108,7 @@ static void on_round(void *arg)
 	struct ray_record_run *r = arg;
 
 	ray_recorder_name_threads(r->recorder);
-	r->lost = ray_trace_lost(r->script.trace);
+	r->lost = ray_script_lost(&r->script);
 	show_progress(r);
 }
 
@@ -280,6 +280,8 @@ struct ray_error *ray_record_run(struct ray_record_run *r)
 	r->script.arg = r;
 	r->script.wants_frames = true;
 	r->script.doing = "recording";
+	if (r->mode == RAY_RECORD_CPU)
+		r->script.plain_hz = r->frequency;
 	err = ray_script_run(&r->script, &is_shown);
 	wipe_progress(r);
 	if (!err && !is_shown)

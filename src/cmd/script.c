@@ -179,7 +179,7 @@ struct ray_error *ray_call_duration(const struct ray_call *call, const char *opt
 
 /* ---- running ---- */
 
-static void say_doing(const struct ray_script *s, const struct ray_trace_call *t)
+void ray_script_say_doing(const struct ray_script *s, const struct ray_trace_call *t)
 {
 	if (!s->doing || !isatty(STDERR_FILENO))
 		return;
@@ -194,7 +194,7 @@ static void say_doing(const struct ray_script *s, const struct ray_trace_call *t
 }
 
 /* The time that is left, at most a round's. */
-static int wait_ms(uint64_t end_ns)
+int ray_script_wait_ms(uint64_t end_ns)
 {
 	uint64_t now = ray_clock_ns();
 
@@ -215,7 +215,7 @@ static struct ray_error *work(struct ray_script *s, struct ray_trace_call *t, st
 	while (!err && status == RAY_TRACE_GOES_ON && !ray_interrupted && !s->is_done && rounds_left) {
 		if (end_ns && ray_clock_ns() >= end_ns)
 			break;
-		ray_trace_procs_wait(t, ray_trace_fd(trace), wait_ms(end_ns));
+		ray_trace_procs_wait(t, ray_trace_fd(trace), ray_script_wait_ms(end_ns));
 		if (ray_trace_procs_ended(t))
 			rounds_left--; /* what they did last is in the buffer */
 		err = ray_trace_work(trace, 0, &status);
@@ -237,8 +237,9 @@ static struct ray_error *run_trace(struct ray_script *s, struct ray_trace_call *
 		return err;
 	ray_signals_keep_output();
 	ray_stdio_batch(stdout);
-	say_doing(s, t);
+	ray_script_say_doing(s, t);
 	s->trace = trace;
+	s->has_started = true;
 	if (s->on_start)
 		s->on_start(s->arg, t->pids.at, t->pids.n);
 	err = ray_trace_procs_release(t, trace);
@@ -318,7 +319,11 @@ static struct ray_error *execute(struct ray_script *s, struct ray_trace_call *t,
 		err = check_events(t);
 	if (!err)
 		err = ray_trace_create(t->program, t->catalogue, &settings, &trace);
-	return err ? err : run_trace(s, t, trace, duration_ns);
+	if (!err)
+		err = run_trace(s, t, trace, duration_ns);
+	if (s->plain_hz && ray_error_code(err) == RAY_DENIED && t->pids.n && !s->has_started)
+		return ray_script_run_plain(s, t, duration_ns, err);
+	return err;
 }
 
 struct ray_error *ray_script_run(struct ray_script *s, bool *is_shown)

@@ -32,6 +32,7 @@
 #define RAY_SCRIPT_OPERANDS "[PID... | -- COMMAND...]"
 enum { RAY_SCRIPT_MAX_OPERANDS = 1000 };
 
+struct ray_sampling;
 struct ray_trace;
 struct ray_trace_call;
 
@@ -47,14 +48,19 @@ struct ray_script {
 	/* After each round of facts, some fifty times a second: output is flushed then; may be NULL. */
 	void (*on_round)(void *arg);
 	void *arg;
-	bool only_show; /* as with --show-script */
+	/* Without the rights to trace: all that the script does is to tell samples, so many a second; they can be had otherwise. 0: they cannot. */
+	unsigned plain_hz;
+	int plain_thread; /* only this one; -1: the first of each process; 0: all */
+	bool only_show;	  /* as with --show-script */
 	/* How long if -d does not say; 0: until it is stopped. ray_script_run() leaves there how long it was, from probes on to probes off. */
 	uint64_t duration_ns;
-	bool is_done;		 /* set meanwhile: nothing more is wanted */
-	struct ray_trace *trace; /* from on_start to the last on_round */
+	bool is_done;		       /* set meanwhile: nothing more is wanted */
+	struct ray_trace *trace;       /* from on_start to the last on_round; NULL: it is done without */
+	struct ray_sampling *sampling; /* like it, where there is no trace */
 	/* Its own: */
 	struct ray_text text; /* of the program */
 	bool is_read;
+	bool has_started; /* the view has been told */
 };
 
 /* Gives `inline TYPE NAME = ...;` of the script a value, as D text. */
@@ -70,6 +76,9 @@ RAY_MUST_USE struct ray_error *ray_script_set_probe(struct ray_script *s, const 
 /* With --show-script prints the program, and that was all: *is_shown (may be NULL) tells. */
 RAY_MUST_USE struct ray_error *ray_script_run(struct ray_script *s, bool *is_shown);
 void ray_script_deinit(struct ray_script *s);
+/* What a thread is for; NULL: that cannot be told now. From on_start to the last on_round. */
+const char *ray_script_thread_role(const struct ray_script *s, uint32_t pid, uint32_t tid);
+uint64_t ray_script_lost(const struct ray_script *s); /* records for which there was no room */
 
 /* An option's value as a span of time; unit_ns is what a plain number counts. fallback if it was not given. */
 RAY_MUST_USE struct ray_error *ray_call_duration(const struct ray_call *call, const char *option, uint64_t unit_ns,
@@ -77,6 +86,14 @@ RAY_MUST_USE struct ray_error *ray_call_duration(const struct ray_call *call, co
 
 /* script_targets.c: the processes of -p, of the operands, or those that --all means; or the command that is started. */
 RAY_MUST_USE struct ray_error *ray_script_targets(const struct ray_script *s, struct ray_trace_call *t);
+
+/* script_plain.c: runs it without the rights to trace, on targets that are held. denied: what tracing failed with; it is the result if this fails, too. */
+RAY_MUST_USE struct ray_error *ray_script_run_plain(struct ray_script *s, struct ray_trace_call *t,
+						    uint64_t duration_ns, struct ray_error *denied);
+/* script.c: what is told on a terminal when it begins. */
+void ray_script_say_doing(const struct ray_script *s, const struct ray_trace_call *t);
+/* The time that is left until then, in milliseconds, at most that of a round; 0 as end: there is none. */
+int ray_script_wait_ms(uint64_t end_ns);
 
 /* scripts.c: the embedded programs. NULL: there is none of that name. */
 const char *ray_script_text(const char *name);

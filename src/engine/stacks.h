@@ -1,4 +1,4 @@
-/* stacks.h - what the files of the stacker share; for stacks*.c only.
+/* stacks.h - what the files of the stacker share; for stacks*.c, and sampling.c, which keeps its stacks in the same table.
  * SPDX-License-Identifier: MIT
  *
  *   stacks.c          takes records, prints stacks and symbols
@@ -16,6 +16,7 @@
 #include "stack/js.h"
 #include "stack/kernel.h"
 #include "stack/stack.h"
+#include "stack/thread_names.h"
 #include "view/fact.h"
 
 /* ---- stacks_table.c ---- */
@@ -72,12 +73,6 @@ const struct ray_fact_stack *ray_stack_kernel(struct ray_stacker *s, const uint6
 
 /* ---- stacks_process.c ---- */
 
-/* What a thread is for. */
-struct ray_stack_thread {
-	int tid;
-	char *name;
-};
-
 struct ray_stack_process {
 	uint32_t tgid;
 	uint64_t space;		   /* struct ray_record_stack */
@@ -88,8 +83,7 @@ struct ray_stack_process {
 	uint32_t first_range, range_room, range_count;
 	uint64_t pushed; /* a hash of what the kernel was told */
 	uint64_t used;	 /* for throwing out the one that was not needed longest */
-	RAY_VEC(struct ray_stack_thread) threads;
-	uint64_t asked_ns; /* when threads were last looked for */
+	struct ray_thread_names threads;
 };
 
 /* The process that the record is of, opened at the first time. NULL without memory. */
@@ -105,10 +99,6 @@ bool ray_stack_process_refresh(struct ray_stack_process *p);
 /* So that it is opened afresh when it is next asked for. */
 void ray_stack_process_forget(struct ray_stacker *s, uint32_t tgid);
 void ray_stack_process_close(struct ray_stacker *s, struct ray_stack_process *p);
-
-/* ---- stacks_threads.c ---- */
-
-void ray_stack_threads_forget(struct ray_stack_process *p);
 
 /* ---- stacks_maps.c ---- */
 

@@ -76,7 +76,7 @@ void ray_stack_process_close(struct ray_stacker *s, struct ray_stack_process *p)
 	if (!p)
 		return;
 	ray_stack_maps_forget(s, p);
-	ray_stack_threads_forget(p);
+	ray_thread_names_forget(&p->threads);
 	ray_js_close(p->js);
 	ray_target_close(p->target);
 	free(p);

@@ -388,6 +388,8 @@ static bool name_v8(struct namer *n, const struct ray_raw_frame *raw, const stru
 		ray_v8_frame_read_as(&n->js->v8, raw->fp, raw->shared, &v);
 	else if (raw->fp)
 		ray_v8_frame_read(&n->js->v8, raw->fp, &v);
+	if (raw->no_receiver)
+		v.receiver = 0;
 	if (v.kind == RAY_V8_FRAME_TYPED)
 		return push_typed(n, raw, &v, m, vaddr);
 	if (v.kind == RAY_V8_FRAME_FUNCTION && is_wasm_export(n, &v))

@@ -348,7 +348,29 @@ struct ray_error *ray_sampled_walk(struct ray_js *js, const struct ray_tick *tic
 		check_frame(js, known, &ret->walk.frames.at[i], ret);
 		ret->id = frame_id(js, ret->id, &ret->walk.frames.at[i]);
 	}
+	if (!ret->id)
+		ret->id = 1;
 	return NULL;
+}
+
+void ray_sampled_check_receivers(struct ray_js *js, const struct ray_tick *tick, struct ray_sampled *s)
+{
+	uint64_t before[3], now[3]; /* link, return address, receiver */
+
+	for (size_t i = 0; js->layout && i < s->walk.frames.n; i++) {
+		struct ray_raw_frame *f = &s->walk.frames.at[i];
+		uint64_t at = f->fp - tick->registers.rsp;
+
+		if (f->region != RAY_WALK_JIT && f->region != RAY_WALK_BUILTIN)
+			continue;
+		f->no_receiver = true;
+		/* Past the copy it is read where it stands. */
+		if (f->fp < tick->registers.rsp || at > tick->size || tick->size - at < sizeof(before))
+			continue;
+		memcpy(before, tick->stack + at, sizeof(before));
+		f->no_receiver = ray_target_read_now(js->target, f->fp, now, sizeof(now)) != sizeof(now) ||
+				 memcmp(before, now, sizeof(now));
+	}
 }
 
 void ray_sampled_deinit(struct ray_sampled *s)

@@ -32,6 +32,9 @@ void ray_sampled_pin(struct ray_js *js, const struct ray_tick *tick, bool is_sto
 /* After the pin. */
 RAY_MUST_USE struct ray_error *ray_sampled_walk(struct ray_js *js, const struct ray_tick *tick,
 						struct ray_sampled_known *known, struct ray_sampled *ret);
+/* Before it is named, if the thread was not stopped: the class of a receiver is told only where the frame still stands and holds the same one. Without
+ * it a name is shorter, but the same function's. */
+void ray_sampled_check_receivers(struct ray_js *js, const struct ray_tick *tick, struct ray_sampled *s);
 void ray_sampled_deinit(struct ray_sampled *s);
 
 #endif

@@ -45,7 +45,7 @@ static struct ray_error *walk(struct ray_watched *p, const struct ray_tick *tick
 }
 
 static struct ray_error *tell(struct ray_sampler *s, struct ray_watched *p, const struct ray_tick *tick,
-			      const struct ray_sampled *sampled, uint64_t weight_ns)
+			      struct ray_sampled *sampled, uint64_t weight_ns)
 {
 	struct ray_sampler_look look = { .pid = tick->pid,
 					 .tid = tick->tid,
@@ -54,13 +54,14 @@ static struct ray_error *tell(struct ray_sampler *s, struct ray_watched *p, cons
 					 .id = sampled->id,
 					 .is_cut = sampled->walk.end != RAY_WALK_ROOT,
 					 .unnamed = sampled->unnamed,
-					 .js = p->js,
-					 .target = p->target };
+					 .is_unreadable = !p->js };
 	ray_auto(ray_arena, arena) = NULL;
 	struct ray_stack stack = { 0 };
 	struct ray_error *err = NULL;
 
 	if (p->js && !s->options.is_known(s->options.arg, sampled->id)) {
+		if (s->ticker)
+			ray_sampled_check_receivers(p->js, tick, sampled);
 		arena = ray_arena_create();
 		err = arena ? ray_name_frames(p->js, &sampled->walk, arena, &stack) : &ray_enomem;
 		stack.end = sampled->walk.end;
@@ -90,6 +91,16 @@ static struct ray_error *take(struct ray_sampler *s, struct ray_watched *p, cons
 	return err;
 }
 
+static bool is_wanted(const struct ray_sampler *s, const struct ray_tick *tick)
+{
+	if (s->options.thread && tick->tid != (s->options.thread < 0 ? tick->pid : s->options.thread))
+		return false;
+	for (size_t i = 0; i < s->options.count; i++)
+		if (s->options.pids[i] == tick->pid)
+			return true;
+	return s->options.follow;
+}
+
 /* ---- by the clock ---- */
 
 static struct ray_error *take_tick(struct ray_sampler *s, const struct ray_tick *tick)
@@ -101,6 +112,8 @@ static struct ray_error *take_tick(struct ray_sampler *s, const struct ray_tick 
 		ray_watched_forget(&s->watched, tick->pid);
 		return NULL;
 	}
+	if (!is_wanted(s, tick))
+		return NULL;
 	p = ray_watched_get(&s->watched, tick->pid);
 	if (!p)
 		return &ray_enomem;
@@ -183,13 +196,14 @@ static struct ray_error *stop_one(struct ray_sampler *s, pid_t pid, uint64_t wei
 		follow_pause(s, stops.pause_ns);
 	s->report.missed += stops.missed;
 	for (size_t i = 0; i < stops.count && !err; i++)
-		err = take(s, p, &stops.ticks[i], weight_ns);
+		if (is_wanted(s, &stops.ticks[i]))
+			err = take(s, p, &stops.ticks[i], weight_ns);
 	return err;
 }
 
 static void look_for_kin(struct ray_sampler *s)
 {
-	if (ray_clock_ns() < s->kin_ns)
+	if (!s->options.follow || ray_clock_ns() < s->kin_ns)
 		return;
 	s->kin_ns = ray_clock_ns() + KIN_NS;
 	(void)ray_watched_find_kin(&s->watched);
@@ -261,7 +275,7 @@ struct ray_error *ray_sampler_create(const struct ray_sampler_options *options, 
 		return &ray_enomem;
 	s->options = *options;
 	s->period_ns = 1000000000 / options->hz;
-	err = ray_watched_open(&s->watched, options->pids, options->count);
+	err = ray_watched_open(&s->watched, options->pids, options->count, options->follow);
 	if (!err)
 		err = start_clock(s);
 	if (is_refused(s, &err)) {
@@ -288,6 +302,11 @@ void ray_sampler_free(struct ray_sampler *s)
 bool ray_sampler_is_over(struct ray_sampler *s)
 {
 	return ray_watched_all_ended(&s->watched);
+}
+
+const char *ray_sampler_thread_role(struct ray_sampler *s, pid_t pid, int tid)
+{
+	return ray_watched_thread_role(&s->watched, pid, tid);
 }
 
 struct ray_error *ray_sampler_run(struct ray_sampler *s, int timeout_ms)

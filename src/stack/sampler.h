@@ -14,16 +14,17 @@ struct ray_sampler_look {
 	uint64_t weight_ns; /* how much time it stands for */
 	uint64_t id;	    /* of the stack: the same one has the same */
 	bool is_cut;
-	size_t unnamed;			 /* functions that could not be told any more */
-	const struct ray_stack *stack;	 /* NULL: is_known() said that it is. Valid during the call */
-	struct ray_js *js;		 /* of the process; NULL: it could not be opened, then there are no frames */
-	const struct ray_target *target; /* like it */
+	size_t unnamed;		       /* functions that could not be told any more */
+	const struct ray_stack *stack; /* NULL: is_known() said that it is. Valid during the call */
+	bool is_unreadable;	       /* the process could not be opened: there are no frames */
 };
 
 struct ray_sampler_options {
 	const pid_t *pids;
 	size_t count;
 	unsigned hz;
+	bool follow; /* what they start, too */
+	int thread;  /* only this one; -1: the first of each process; 0: all */
 	/* Was this stack given before? Then it is not named again. */
 	bool (*is_known)(void *arg, uint64_t id);
 	void (*on_look)(void *arg, const struct ray_sampler_look *look);
@@ -36,8 +37,10 @@ struct ray_sampler;
 RAY_MUST_USE struct ray_error *ray_sampler_create(const struct ray_sampler_options *options, struct ray_sampler **ret);
 void ray_sampler_free(struct ray_sampler *s);
 RAY_DEFINE_AUTO(ray_sampler, ray_sampler_free)
-/* Waits for looks, at most so long, and gives those that are there. False when all targets have ended. */
+/* Waits for looks, at most so long, and gives those that are there. */
 RAY_MUST_USE struct ray_error *ray_sampler_run(struct ray_sampler *s, int timeout_ms);
+/* What a thread is for; NULL: that cannot be told now. */
+const char *ray_sampler_thread_role(struct ray_sampler *s, pid_t pid, int tid);
 bool ray_sampler_is_over(struct ray_sampler *s); /* all targets, and what they started, have ended */
 
 struct ray_sampler_report {

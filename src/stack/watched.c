@@ -14,6 +14,7 @@ static void close_process(struct ray_watched *p)
 		return;
 	ray_js_close(p->js);
 	ray_target_close(p->target);
+	ray_thread_names_forget(&p->threads);
 	free(p->known);
 	free(p);
 }
@@ -74,6 +75,14 @@ static struct ray_watched *add_process(struct ray_watched_list *l, int pid)
 	return p;
 }
 
+static struct ray_watched *find(const struct ray_watched_list *l, pid_t pid)
+{
+	for (size_t i = 0; i < l->open.n; i++)
+		if (l->open.at[i]->pid == pid)
+			return l->open.at[i];
+	return NULL;
+}
+
 static bool has_pid(const struct ray_watched_list *l, pid_t pid)
 {
 	for (size_t i = 0; i < l->pids.n; i++)
@@ -85,11 +94,8 @@ static bool has_pid(const struct ray_watched_list *l, pid_t pid)
 /* Opened at the first look at it. NULL without memory. */
 struct ray_watched *ray_watched_get(struct ray_watched_list *l, pid_t pid)
 {
-	struct ray_watched *p = NULL;
+	struct ray_watched *p = find(l, pid);
 
-	for (size_t i = 0; i < l->open.n && !p; i++)
-		if (l->open.at[i]->pid == pid)
-			p = l->open.at[i];
 	if (!p) {
 		p = add_process(l, pid);
 		if (!p)
@@ -176,7 +182,26 @@ bool ray_watched_find_kin(struct ray_watched_list *l)
 	return true;
 }
 
-struct ray_error *ray_watched_open(struct ray_watched_list *l, const pid_t *pids, size_t count)
+const char *ray_watched_thread_role(struct ray_watched_list *l, pid_t pid, int tid)
+{
+	struct ray_watched *w = find(l, pid);
+	const char *name = w ? ray_thread_names_find(&w->threads, tid) : NULL;
+	struct ray_error *err;
+
+	if (!w || !w->js || name || !ray_thread_names_are_old(&w->threads))
+		return name;
+	w->threads.asked_ns = ray_clock_ns();
+	/* What was read for stacks is none of theirs. */
+	err = ray_sampled_begin(w->js);
+	if (!err && !has_ended(pid))
+		err = ray_target_refresh(w->target);
+	if (!err)
+		ray_thread_names_look(&w->threads, w->js);
+	ray_error_free(err);
+	return ray_thread_names_find(&w->threads, tid);
+}
+
+struct ray_error *ray_watched_open(struct ray_watched_list *l, const pid_t *pids, size_t count, bool follow)
 {
 	struct ray_error *err;
 	struct ray_watched *w;
@@ -190,7 +215,7 @@ struct ray_error *ray_watched_open(struct ray_watched_list *l, const pid_t *pids
 			return err;
 	}
 	/* What they have started already, and what those have. */
-	for (size_t i = 0; i < l->pids.n; i++) {
+	for (size_t i = 0; follow && i < l->pids.n; i++) {
 		w = ray_watched_get(l, l->pids.at[i]);
 		if (!w || (w->target && !add_children(l, w->pid, w->target)))
 			return &ray_enomem;

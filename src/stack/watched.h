@@ -4,12 +4,14 @@
 
 #include "base/vec.h"
 #include "stack/sampled.h"
+#include "stack/thread_names.h"
 
 struct ray_watched {
 	int pid;
 	struct ray_target *target; /* NULL: it could not be opened */
 	struct ray_js *js;	   /* like it */
 	struct ray_sampled_known *known;
+	struct ray_thread_names threads;
 	uint64_t maps_ns; /* when its mappings were read */
 	uint64_t used;
 };
@@ -20,8 +22,9 @@ struct ray_watched_list {
 	uint64_t used;
 };
 
-/* Opens the targets, and finds what they have started already. */
-RAY_MUST_USE struct ray_error *ray_watched_open(struct ray_watched_list *l, const pid_t *pids, size_t count);
+/* Opens the targets, and finds what they have started already if they are to be followed. */
+RAY_MUST_USE struct ray_error *ray_watched_open(struct ray_watched_list *l, const pid_t *pids, size_t count,
+						bool follow);
 void ray_watched_close(struct ray_watched_list *l);
 /* Opened if it is not; then it counts as one of theirs. NULL without memory. */
 struct ray_watched *ray_watched_get(struct ray_watched_list *l, pid_t pid);
@@ -29,6 +32,8 @@ struct ray_watched *ray_watched_get(struct ray_watched_list *l, pid_t pid);
 void ray_watched_forget(struct ray_watched_list *l, pid_t pid);
 /* Adds to pids what they have started since. False without memory. */
 bool ray_watched_find_kin(struct ray_watched_list *l);
+/* What a thread is for; NULL: that cannot be told now. */
+const char *ray_watched_thread_role(struct ray_watched_list *l, pid_t pid, int tid);
 bool ray_watched_all_ended(const struct ray_watched_list *l);
 
 #endif
