@@ -22,12 +22,17 @@ class Report {
 	weigh(isNewTree) {
 		if (isNewTree) this.tree = buildTree(this.profile, this.filters.folded);
 		this.weights = weighTree(this.tree, this.profile, (i) => this.keep(i), this.side);
-		this.rank = rankFunctions(this.tree, this.weights, this.profile.functions.n);
+		this.ranked = null;
 		this.forgetColors();
 		this.mostChange = 0.01;
 		if (!this.profile.isDiff) return;
 		for (let fn = 1; fn < this.profile.functions.n; fn++)
 			this.mostChange = Math.max(this.mostChange, Math.abs(this.changeOf(this.rank.self[fn], this.rank.otherSelf[fn])));
+	}
+
+	/** What each function weighs: only some views ask. */
+	get rank() {
+		return (this.ranked ??= rankFunctions(this.tree, this.weights, this.profile.functions.n));
 	}
 
 	/** A setting is another: everything that depends on it is made anew. */
@@ -64,7 +69,8 @@ class Report {
 	showStatus() {
 		const { profile, weights } = this;
 		const whole = this.threadWeights.reduce((sum, weight, i) => sum + ((i < profile.beforeThreads ? 0 : 1) === this.side ? weight : 0), 0);
-		find('status').textContent = weights.sum === whole ? '' : `showing ${percent(weights.sum, whole)}: ${weightSentence(profile, weights.sum)} of ${weightText(profile, whole)}`;
+		find('status').textContent = weights.sum === whole ? '' : `${percent(weights.sum, whole)} shown`;
+		find('status').title = `${weightSentence(profile, weights.sum)} of ${weightText(profile, whole)}; the rest is filtered out`;
 	}
 
 	handlersFor(getChart) {
@@ -233,7 +239,7 @@ function actionsOf(report) {
 	const { views } = report;
 	const chart = () => report.view.chart;
 	return {
-		'1': () => report.showView('flame'), '2': () => report.showView('time'), '3': () => report.showView('sandwich'), '4': () => report.showView('table'),
+		'1': () => report.showView('flame'), '2': () => report.showView('time'), '3': () => (report.details.fn ? report.openFunction(report.details.fn) : report.showView('sandwich')), '4': () => report.showView('table'),
 		i: () => {
 			if (report.viewName !== 'flame') return;
 			views.flame.invert();
@@ -243,7 +249,7 @@ function actionsOf(report) {
 		f: () => {
 			report.isFlipped = !report.isFlipped;
 			find('flip').setAttribute('aria-pressed', String(report.isFlipped));
-			report.view.show();
+			for (const view of [views.flame, views.time]) view.chart.flip(report.isFlipped);
 		},
 		b: () => chart()?.back(), r: () => chart()?.reset(), Backspace: () => chart()?.back(), Escape: () => chart()?.reset(),
 		s: () => report.details.fn && report.openFunction(report.details.fn),
@@ -265,17 +271,22 @@ function listen(report) {
 	for (const [id, key] of Object.entries(buttons)) find(id).addEventListener('click', () => actions[key]());
 	find('help-close').addEventListener('click', () => find('help').close());
 	const tabs = Object.keys(report.views);
-	for (const name of tabs) find(`tab-${name}`).addEventListener('click', () => report.showView(name));
+	tabs.forEach((name, i) => find(`tab-${name}`).addEventListener('click', () => actions[i + 1]()));
 	find('tabs').addEventListener('keydown', (event) => {
 		const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
 		if (!by) return;
 		const next = tabs[(tabs.indexOf(report.viewName) + by + tabs.length) % tabs.length];
-		report.showView(next);
+		find(`tab-${next}`).click();
 		find(`tab-${next}`).focus();
 	});
 	document.addEventListener('keydown', (event) => {
 		const isTyping = event.target.matches('input[type=search], select');
-		if (isTyping || event.ctrlKey || event.metaKey || event.altKey || find('help').open || !actions[event.key]) return;
+		if (isTyping || event.ctrlKey || event.metaKey || event.altKey || find('help').open) return;
+		if (!actions[event.key]) {
+			// Without the focus anywhere, arrows move in the chart.
+			if (event.target === document.body) report.view.chart?.key(event);
+			return;
+		}
 		event.preventDefault();
 		actions[event.key]();
 	});
@@ -302,7 +313,6 @@ async function main() {
 	listen(report);
 	report.showView('flame');
 	report.showStatus();
-	report.view.chart.canvas.focus({ preventScroll: true });
 	performance.mark('noderay-ready');
 }
 

@@ -2,7 +2,7 @@
 //
 // Knows nothing of calls or times: a source lays boxes out for a range ({ from, to } in its own units) and a width, and says what a box is.
 //   source.full                     the whole range
-//   source.layOut(range, width)     rows of { fn, x, width, row }, in pixels, from left to right
+//   source.layOut(range, width, n)  rows of { fn, x, width, row }, in pixels, from left to right; n at most, isCut if there are more
 //   source.rangeOf(box)             what a click zooms to; null: nothing
 //   source.labelOf(box), colorOf(box), isFaded(box), isMatched(box)
 //   source.axis(range, width)       optional: [{ x, text }] for a line above the rows
@@ -11,6 +11,7 @@
 const ROW = 20;
 const AXIS = 22;
 const LEAST_TEXT = 26;
+const FIRST_ROWS = 160;
 
 class Chart {
 	/** handlers: hover(box, event), select(box), open(box), zoom() */
@@ -30,7 +31,7 @@ class Chart {
 
 	listen() {
 		const { canvas, host } = this;
-		host.addEventListener('scroll', () => this.redraw(), { passive: true });
+		host.addEventListener('scroll', () => this.scroll(), { passive: true });
 		canvas.addEventListener('pointermove', (event) => this.hover(event));
 		canvas.addEventListener('pointerleave', () => this.setHovered(null));
 		canvas.addEventListener('click', (event) => this.click(event));
@@ -46,9 +47,19 @@ class Chart {
 		this.range = range;
 		this.history = [];
 		this.selected = this.hovered = null;
+		this.depth = FIRST_ROWS;
 		this.handlers.hover(null);
 		this.update();
 		this.host.scrollTop = this.isFlipped ? this.host.scrollHeight : 0;
+	}
+
+	/** The root at the bottom, or at the top. */
+	flip(isFlipped) {
+		this.isFlipped = isFlipped;
+		if (!this.source) return;
+		this.host.scrollTop = isFlipped ? this.host.scrollHeight : 0;
+		this.setHovered(null);
+		this.redraw();
 	}
 
 	/** Lays out anew. Where it was scrolled to stays. */
@@ -65,10 +76,23 @@ class Chart {
 			this.canvas.style.width = `${width}px`;
 			this.canvas.style.height = `${height}px`;
 		}
-		this.rows = this.range.to > this.range.from ? this.source.layOut(this.range, width) : [];
+		this.rows = this.range.to > this.range.from ? this.source.layOut(this.range, width, this.depth) : [];
 		this.content = Math.max(this.rows.length * ROW + this.axisHeight, 1);
 		// The canvas stays in view and takes room itself.
 		this.spacer.style.height = `${Math.max(0, this.content - height)}px`;
+		this.redraw();
+	}
+
+	// Deep stacks are laid out as far as somebody scrolls.
+	scroll() {
+		const { host, rows } = this;
+		const hidden = this.isFlipped ? host.scrollTop : host.scrollHeight - host.scrollTop - host.clientHeight;
+		if (rows?.isCut && hidden < host.clientHeight) {
+			const before = this.content;
+			this.depth *= 2;
+			this.update();
+			if (this.isFlipped) host.scrollTop += this.content - before;
+		}
 		this.redraw();
 	}
 
@@ -161,7 +185,7 @@ class Chart {
 		const whole = this.measure(c, isolate(text));
 		if (whole <= width) return isolate(text);
 		const characters = Array.from(text.slice(0, Math.ceil(width)));
-		let keep = Math.min(characters.length, Math.floor((width / whole) * characters.length) + 2);
+		let keep = Math.min(characters.length, Math.floor((width / whole) * text.length) + 3);
 		for (; keep > 0; keep--) {
 			const cut = isolate(`${characters.slice(0, keep).join('')}…`);
 			if (this.measure(c, cut) <= width) return cut;

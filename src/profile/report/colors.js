@@ -15,18 +15,18 @@ function hashText(text) {
 
 const isDark = () => document.documentElement.dataset.theme === 'dark';
 
-function kindColor(kind) {
-	const [hue, saturation, light, dark] = KIND_COLORS[kind] ?? KIND_COLORS.unknown;
-	return `hsl(${hue} ${saturation}% ${isDark() ? dark : light}%)`;
-}
+// In the dark, strong colours glare.
+const tint = ([hue, saturation, light, dark], turn = 0, shade = 0) => isDark() ?
+	`hsl(${hue + turn} ${saturation * 0.68}% ${dark + shade}%)` : `hsl(${hue + turn} ${saturation}% ${light + shade}%)`;
+
+const kindColor = (kind) => tint(KIND_COLORS[kind] ?? KIND_COLORS.unknown);
 
 function functionColor({ functions, kinds }, fn) {
 	const kind = kinds[functions.kind[fn]];
-	const [hue, saturation, light, dark] = KIND_COLORS[kind] ?? KIND_COLORS.unknown;
-	const packageHue = functions.package[fn] ? (hashText(functions.package[fn]) % 9) * 8 - 32 : 0;
+	const turn = functions.package[fn] ? (hashText(functions.package[fn]) % 9) * 8 - 32 : 0;
 	// Neighbours of one kind are told apart by a little light.
-	const shade = (hashText(functions.name[fn]) % 5) - 2;
-	return `hsl(${hue + packageHue} ${saturation}% ${(isDark() ? dark : light) + shade * 1.6}%)`;
+	const shade = ((hashText(functions.name[fn]) % 5) - 2) * 1.6;
+	return tint(KIND_COLORS[kind] ?? KIND_COLORS.unknown, turn, shade);
 }
 
 /** change: of the share, after less before; most: the change that gets the full colour. Grown is red, shrunk is blue. */

@@ -39,9 +39,10 @@ class Filters {
 		return this.threads[samples.thread[i]] === 1 && !(this.isOff[this.idleKind] && this.isIdleNode[samples.node[i]]);
 	}
 
-	/** By function: is it folded into its callers? */
+	/** By function: is it folded into its callers? null: none is. */
 	get folded() {
 		const { kind, n } = this.report.profile.functions;
+		if (!this.isOff.some((isOff, i) => isOff && i !== this.idleKind)) return null;
 		const folded = new Uint8Array(n);
 		for (let fn = 1; fn < n; fn++) folded[fn] = kind[fn] === this.idleKind ? 0 : this.isOff[kind[fn]];
 		return folded;

@@ -9,9 +9,9 @@ class FlameSource {
 		this.full = { from: 0, to: walk.root.total };
 	}
 
-	layOut(range, width) {
+	layOut(range, width, depth) {
 		this.range = range;
-		return layOutCalls(this.walk, range, width, 0.7);
+		return layOutCalls(this.walk, range, width, 0.7, depth);
 	}
 
 	rangeOf({ call }) {
@@ -43,6 +43,7 @@ class FlameSource {
 
 	describe({ fn, call, rest, parent }) {
 		const { report } = this;
+		if (call && !call.children) this.walk.expand(call); // only then its self is known
 		if (rest) {
 			const weight = parent.total - parent.self - parent.children.slice(0, -rest).reduce((sum, child) => sum + child.total, 0);
 			return { name: `${count(rest)} more calls from here`, note: 'too narrow to draw; zoom in to see them', total: weight, whole: report.weights.sum };

@@ -40,7 +40,8 @@ class SandwichView {
 			`total ${percent(rank.total[fn], weights.sum)}, self ${percent(rank.self[fn], weights.sum)}; ${kindText(profile, fn)}` : '';
 		if (isEmpty) return;
 		const members = [];
-		for (let i = 1; i < tree.n; i++) if (tree.fn[i] === fn && tree.outer[i]) members.push(i);
+		const outer = outerMarks(tree, profile.functions.n);
+		for (let i = 1; i < tree.n; i++) if (tree.fn[i] === fn && outer[i]) members.push(i);
 		this.callers.show(new FlameSource(report, new Upwards(tree, weights, members, fn), ''));
 		this.callees.show(new FlameSource(report, new Downwards(tree, weights, members, fn), ''));
 		this.showLines(fn);

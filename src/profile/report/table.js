@@ -64,7 +64,7 @@ class TableView {
 	drawRows() {
 		const first = Math.max(0, Math.floor(this.host.scrollTop / TABLE_ROW) - 8);
 		const last = Math.min(this.rows.length, first + Math.ceil(this.host.clientHeight / TABLE_ROW) + 16);
-		const spacer = (rows) => element('tr', { class: 'gap', 'aria-hidden': 'true' }, Object.assign(element('td'), { colSpan: this.columns.length }));
+		const spacer = () => element('tr', { class: 'gap', 'aria-hidden': 'true' }, element('td'));
 		const above = spacer();
 		const below = spacer();
 		above.style.height = `${first * TABLE_ROW}px`;

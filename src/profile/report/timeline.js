@@ -47,10 +47,11 @@ class TimeSource {
 		this.full = this.isTimed ? { from: 0, to: Math.max(end, report.profile.duration) } : { from: 0, to: end };
 	}
 
+	// Functions, the outermost first: lines do not tell boxes apart.
 	pathTo(node) {
-		const { parent } = this.report.tree;
+		const { parent, fn } = this.report.tree;
 		const path = [];
-		for (let at = node; at; at = parent[at]) path.push(at);
+		for (let at = node; at; at = parent[at]) path.push(fn[at]);
 		return path.reverse();
 	}
 
@@ -69,19 +70,19 @@ class TimeSource {
 			if (span.to < reached + step && i + 1 < this.spans.length) continue;
 			const path = this.pathTo(span.node);
 			let same = 0;
-			if (span.from <= reached + step) while (same < open.length && open[same].node === path[same]) same++;
+			if (span.from <= reached + step) while (same < open.length && open[same].fn === path[same]) same++;
 			close(same, Math.min(span.from, Math.max(reached, range.from)));
-			for (let depth = same; depth < path.length; depth++) open.push({ node: path[depth], from: span.from });
+			for (let depth = same; depth < path.length; depth++) open.push({ fn: path[depth], from: span.from });
 			reached = span.to;
 		}
 		close(0, reached);
 		return Array.from(rows, (row) => row ?? []);
 	}
 
-	addBox(rows, { node, from }, row, to, range, scale) {
+	addBox(rows, { fn, from }, row, to, range, scale) {
 		const x = Math.max(0, (from - range.from) * scale);
 		const right = Math.min((range.to - range.from) * scale, (to - range.from) * scale);
-		(rows[row] ??= []).push({ fn: this.report.tree.fn[node], node, from, to, x, width: Math.max(right - x, 0.5), row });
+		(rows[row] ??= []).push({ fn, from, to, x, width: Math.max(right - x, 0.5), row });
 	}
 
 	rangeOf({ from, to }) {
@@ -105,7 +106,7 @@ class TimeSource {
 	}
 
 	isSame(a, b) {
-		return a.node === b.node && a.from === b.from;
+		return a.fn === b.fn && a.from === b.from;
 	}
 
 	describe({ fn, from, to }) {

@@ -95,18 +95,22 @@ class Upwards {
 		const { parent, fn } = this.tree;
 		const isFirst = this.isWhole && !call.parent;
 		const groups = new Map();
-		call.members.forEach((member, i) => {
-			const next = isFirst ? member : parent[member];
+		let group = null; // neighbours often have the same caller
+		for (let i = 0; i < call.members.length; i++) {
+			const next = isFirst ? call.members[i] : parent[call.members[i]];
 			if (next === 0) {
 				call.self += call.parts[i];
 				call.otherSelf += call.otherParts[i];
-				return;
+				continue;
 			}
-			const group = groupOf(groups, call, fn[next]);
-			group.parts ??= [];
-			group.otherParts ??= [];
+			if (group?.fn !== fn[next]) {
+				group = groupOf(groups, call, fn[next]);
+				group.parts ??= [];
+				group.otherParts ??= [];
+			}
 			this.add(group, next, call.parts[i], call.otherParts[i]);
-		});
+		}
+		call.members = call.parts = call.otherParts = null; // the callers have them now
 		return placeChildren(call, groups);
 	}
 }
@@ -130,8 +134,9 @@ function followPath(walk, path) {
 }
 
 /** The boxes of a flame graph, in pixels, row by row: { call, fn, x, width, row }. range: what part of the root's weight is
- *  width pixels wide. Calls narrower than `least` are one box without a call at the end of their row: rest says how many. */
-function layOutCalls(walk, range, width, least) {
+ *  width pixels wide. Calls narrower than `least` are one box without a call at the end of their row: rest says how many.
+ *  No more than `depth` rows; isCut says that there are more. */
+function layOutCalls(walk, range, width, least, depth) {
 	const rows = [];
 	const scale = width / (range.to - range.from);
 	const todo = [walk.root];
@@ -140,6 +145,10 @@ function layOutCalls(walk, range, width, least) {
 		const left = Math.max(0, (call.start - range.from) * scale);
 		const right = Math.min(width, (call.start + call.total - range.from) * scale);
 		(rows[call.depth] ??= []).push({ call, fn: call.fn, x: left, width: right - left, row: call.depth });
+		if (call.depth + 1 >= depth) {
+			rows.isCut = true;
+			continue;
+		}
 		const children = call.children ?? walk.expand(call);
 		for (let i = 0; i < children.length; i++) {
 			const child = children[i];

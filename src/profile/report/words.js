@@ -1,8 +1,8 @@
 // words.js - numbers, places and functions as people read them. SPDX-License-Identifier: MIT
 
 const KIND_WORDS = {
-	js: 'JavaScript', package: 'node_modules', node: 'node:internal', wasm: 'WebAssembly', builtin: 'V8 builtins', native: 'C++',
-	gc: 'garbage collector', compiler: 'compiler', kernel: 'kernel', idle: 'idle', unknown: 'unnamed',
+	js: 'JavaScript', package: 'node_modules', node: 'node:internal', wasm: 'WebAssembly', builtin: 'builtins', native: 'C++',
+	gc: 'GC', compiler: 'compiler', kernel: 'kernel', idle: 'idle', unknown: 'unnamed',
 };
 
 const count = (n) => Math.round(n).toLocaleString('en-US');
@@ -12,7 +12,7 @@ function duration(ns) {
 	if (size >= 90e9) return `${Math.floor(ns / 60e9)} min ${Math.round((ns % 60e9) / 1e9)} s`;
 	for (const [unit, scale] of [['s', 1e9], ['ms', 1e6], ['µs', 1e3]])
 		if (size >= scale) return `${(ns / scale).toLocaleString('en-US', { maximumSignificantDigits: 3 })} ${unit}`;
-	return `${Math.round(ns)} ns`;
+	return ns ? `${Math.round(ns)} ns` : '0 s';
 }
 
 function bytes(n) {
@@ -37,9 +37,10 @@ function weightSentence(profile, weight) {
 }
 
 function percent(part, whole) {
-	if (!whole) return '0%';
+	if (!whole || !part) return '0%';
 	const share = (part / whole) * 100;
 	if (share > 0 && share < 0.01) return '<0.01%';
+	if (share >= 99.95) return '100%';
 	return `${share.toFixed(share < 10 ? 2 : 1)}%`;
 }
 
@@ -49,6 +50,7 @@ function signedPercent(share) {
 }
 
 function placeOf({ functions }, fn, line = 0, column = 0) {
+	if (!functions.file[fn]) return '';
 	const at = line || functions.line[fn];
 	const across = line ? column : functions.column[fn];
 	return functions.file[fn] + (at ? `:${at}${across ? `:${across}` : ''}` : '');
@@ -64,7 +66,7 @@ function kindText(profile, fn) {
 }
 
 /** A name from a target may change the direction of text around it, or hide in it: it is isolated, and what cannot be seen is shown. */
-const isolate = (text) => `\u2068${text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '\ufffd')}\u2069`;
+const isolate = (text) => `\u2066${text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '\ufffd')}\u2069`;
 
 /** An element with text, never markup: names come from targets. */
 function element(tag, options = {}, ...children) {
