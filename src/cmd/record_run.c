@@ -126,7 +126,8 @@ static void set_event(const struct ray_record_run *r, struct ray_profile *p)
 		snprintf(text, sizeof(text), "on-CPU, %u Hz, and off-CPU", r->frequency);
 		break;
 	default:
-		snprintf(text, sizeof(text), "on-CPU, %u Hz", r->frequency);
+		snprintf(text, sizeof(text), "on-CPU%s, %u Hz", r->script.plain_period_ns ? " in user space" : "",
+			 r->frequency);
 	}
 	p->event = ray_profile_text(p, text);
 }
@@ -177,6 +178,8 @@ static void describe(const struct ray_record_run *r, struct ray_profile *p)
 		p->host = ray_profile_text(p, host);
 	p->node_version = ray_profile_text(p, r->node_version);
 	p->lost_samples += r->lost;
+	if (r->script.plain_period_ns)
+		p->period_ns = r->script.plain_period_ns;
 }
 
 /* ---- the result ---- */

@@ -54,6 +54,7 @@ struct ray_script {
 	bool only_show;	  /* as with --show-script */
 	/* How long if -d does not say; 0: until it is stopped. ray_script_run() leaves there how long it was, from probes on to probes off. */
 	uint64_t duration_ns;
+	uint64_t plain_period_ns;      /* after it: between two samples of what ran, if it was done so; else 0 */
 	bool is_done;		       /* set meanwhile: nothing more is wanted */
 	struct ray_trace *trace;       /* from on_start to the last on_round; NULL: it is done without */
 	struct ray_sampling *sampling; /* like it, where there is no trace */

@@ -44,10 +44,10 @@ static void say_pauses(const struct ray_sampler_report *r, uint64_t duration_ns)
 {
 	if (r->why_stops && r->stops && duration_ns)
 		fprintf(stderr,
-			"noderay: stopped %" PRIu64
-			" times for %.2f ms on average, %.1f%% of the time; %u Hz at the end\n",
+			"noderay: stopped %" PRIu64 " times for %.2f ms on average, %.1f%% of the time; "
+			"looked %.1f times a second\n",
 			r->stops, (double)r->pause_ns / 1e6 / (double)r->stops,
-			(double)r->pause_ns * 100 / (double)duration_ns, r->hz);
+			(double)r->pause_ns * 100 / (double)duration_ns, 1e9 / (double)r->period_ns);
 	if (r->missed)
 		fprintf(stderr, "noderay: %" PRIu64 " threads ran and could not be stopped in time\n", r->missed);
 	if (r->unreadable)
@@ -97,6 +97,7 @@ static struct ray_error *run(struct ray_script *s, struct ray_trace_call *t, uin
 		err = work(s, t, duration_ns ? start_ns + duration_ns : 0);
 	s->duration_ns = ray_clock_ns() - start_ns;
 	report = ray_sampling_report(s->sampling);
+	s->plain_period_ns = report.period_ns;
 	say_pauses(&report, s->duration_ns);
 	return err;
 }

@@ -14,9 +14,7 @@
 enum {
 	MAPS_AGE_NS = 20 * 1000000, /* mappings are not read more often, whatever is missing in them */
 	KIN_NS = 250 * 1000000,	    /* how often processes that were started are looked for, where nobody tells */
-	MOST_STOPPED = 50,	    /* a thread is stopped for no more than one part in so many of the time */
-	SMOOTH = 8,		    /* how many pauses the rate follows */
-	LONGEST_PERIOD_NS = 1000000000,
+	MOST_STOPPED = 50,	    /* what runs is stopped for no more than one part in so many of the time */
 };
 
 struct ray_sampler {
@@ -24,7 +22,7 @@ struct ray_sampler {
 	struct ray_ticker *ticker; /* NULL: by stopping */
 	struct ray_tick_stopper *stopper;
 	struct ray_watched_list watched;
-	uint64_t period_ns, next_ns, last_ns, kin_ns, pause_ns /* as it is lately */;
+	uint64_t period_ns, begin_ns, next_ns, kin_ns;
 	char why[160];
 	struct ray_sampler_report report;
 };
@@ -45,12 +43,11 @@ static struct ray_error *walk(struct ray_watched *p, const struct ray_tick *tick
 }
 
 static struct ray_error *tell(struct ray_sampler *s, struct ray_watched *p, const struct ray_tick *tick,
-			      struct ray_sampled *sampled, uint64_t weight_ns)
+			      struct ray_sampled *sampled)
 {
 	struct ray_sampler_look look = { .pid = tick->pid,
 					 .tid = tick->tid,
 					 .time_ns = tick->time_ns,
-					 .weight_ns = weight_ns,
 					 .id = sampled->id,
 					 .is_cut = sampled->walk.end != RAY_WALK_ROOT,
 					 .unnamed = sampled->unnamed,
@@ -73,8 +70,7 @@ static struct ray_error *tell(struct ray_sampler *s, struct ray_watched *p, cons
 	return err;
 }
 
-static struct ray_error *take(struct ray_sampler *s, struct ray_watched *p, const struct ray_tick *tick,
-			      uint64_t weight_ns)
+static struct ray_error *take(struct ray_sampler *s, struct ray_watched *p, const struct ray_tick *tick)
 {
 	struct ray_sampled sampled = { 0 };
 	struct ray_error *err;
@@ -82,11 +78,11 @@ static struct ray_error *take(struct ray_sampler *s, struct ray_watched *p, cons
 	s->report.looks++;
 	if (!p->js) {
 		s->report.unreadable++;
-		return tell(s, p, tick, &sampled, weight_ns);
+		return tell(s, p, tick, &sampled);
 	}
 	err = walk(p, tick, &sampled);
 	if (!err)
-		err = tell(s, p, tick, &sampled, weight_ns);
+		err = tell(s, p, tick, &sampled);
 	ray_sampled_deinit(&sampled);
 	return err;
 }
@@ -123,7 +119,7 @@ static struct ray_error *take_tick(struct ray_sampler *s, const struct ray_tick 
 			return err;
 		ray_sampled_pin(p->js, tick, false);
 	}
-	return take(s, p, tick, s->period_ns);
+	return take(s, p, tick);
 }
 
 static struct ray_error *run_clock(struct ray_sampler *s, int timeout_ms)
@@ -157,21 +153,7 @@ static void pin_all(const struct ray_tick *ticks, size_t count, void *arg)
 		ray_sampled_pin(stopped->p->js, &ticks[i], true);
 }
 
-/* The longer the pauses, the fewer there may be. */
-static void follow_pause(struct ray_sampler *s, uint64_t pause_ns)
-{
-	uint64_t least;
-
-	s->pause_ns = s->pause_ns ? (s->pause_ns * (SMOOTH - 1) + pause_ns) / SMOOTH : pause_ns;
-	least = s->pause_ns * MOST_STOPPED;
-	s->period_ns = 1000000000 / s->options.hz;
-	if (s->period_ns < least)
-		s->period_ns = least < LONGEST_PERIOD_NS ? least : LONGEST_PERIOD_NS;
-	s->report.pause_ns += pause_ns;
-	s->report.stops++;
-}
-
-static struct ray_error *stop_one(struct ray_sampler *s, pid_t pid, uint64_t weight_ns)
+static struct ray_error *stop_one(struct ray_sampler *s, pid_t pid)
 {
 	struct ray_watched *p = ray_watched_get(&s->watched, pid);
 	struct stopped arg = { s, p };
@@ -192,12 +174,14 @@ static struct ray_error *stop_one(struct ray_sampler *s, pid_t pid, uint64_t wei
 	}
 	if (err)
 		return err;
-	if (stops.pause_ns)
-		follow_pause(s, stops.pause_ns);
+	if (stops.pause_ns) {
+		s->report.pause_ns += stops.pause_ns;
+		s->report.stops++;
+	}
 	s->report.missed += stops.missed;
 	for (size_t i = 0; i < stops.count && !err; i++)
 		if (is_wanted(s, &stops.ticks[i]))
-			err = take(s, p, &stops.ticks[i], weight_ns);
+			err = take(s, p, &stops.ticks[i]);
 	return err;
 }
 
@@ -219,9 +203,19 @@ static void sleep_until(uint64_t when_ns)
 		ppoll(NULL, 0, &left, NULL);
 }
 
+/* The longer the pauses, the fewer there may be: all together are a small part of the time since the beginning. */
+static uint64_t next_round(const struct ray_sampler *s)
+{
+	const struct ray_sampler_report *r = &s->report;
+	uint64_t one = r->stops ? r->pause_ns / r->stops : 0; /* that the next will take */
+	uint64_t next = ray_clock_ns() + s->period_ns, allowed = s->begin_ns + (r->pause_ns + one) * MOST_STOPPED;
+
+	return next > allowed ? next : allowed;
+}
+
 static struct ray_error *run_stops(struct ray_sampler *s, int timeout_ms)
 {
-	uint64_t deadline = ray_clock_ns() + (uint64_t)timeout_ms * 1000000, now, weight;
+	uint64_t deadline = ray_clock_ns() + (uint64_t)timeout_ms * 1000000;
 	struct ray_error *err = NULL;
 
 	while (!err && !ray_interrupted) {
@@ -230,13 +224,11 @@ static struct ray_error *run_stops(struct ray_sampler *s, int timeout_ms)
 			return NULL;
 		}
 		sleep_until(s->next_ns);
-		now = ray_clock_ns();
-		weight = s->last_ns ? now - s->last_ns : s->period_ns;
-		s->last_ns = now;
 		look_for_kin(s);
+		s->report.rounds++;
 		for (size_t i = 0; i < s->watched.pids.n && !err; i++)
-			err = stop_one(s, s->watched.pids.at[i], weight);
-		s->next_ns = now + s->period_ns;
+			err = stop_one(s, s->watched.pids.at[i]);
+		s->next_ns = next_round(s);
 	}
 	return err;
 }
@@ -285,6 +277,7 @@ struct ray_error *ray_sampler_create(const struct ray_sampler_options *options, 
 	}
 	if (err)
 		return err;
+	s->begin_ns = ray_clock_ns();
 	*ret = ray_take(s);
 	return NULL;
 }
@@ -318,6 +311,6 @@ struct ray_sampler_report ray_sampler_report(const struct ray_sampler *s)
 {
 	struct ray_sampler_report r = s->report;
 
-	r.hz = (unsigned)((1000000000 + s->period_ns / 2) / s->period_ns);
+	r.period_ns = s->ticker || !r.rounds ? s->period_ns : (ray_clock_ns() - s->begin_ns) / r.rounds;
 	return r;
 }

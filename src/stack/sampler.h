@@ -10,9 +10,8 @@
 
 struct ray_sampler_look {
 	int pid, tid;
-	uint64_t time_ns;   /* of CLOCK_MONOTONIC */
-	uint64_t weight_ns; /* how much time it stands for */
-	uint64_t id;	    /* of the stack: the same one has the same */
+	uint64_t time_ns; /* of CLOCK_MONOTONIC */
+	uint64_t id;	  /* of the stack: the same one has the same */
 	bool is_cut;
 	size_t unnamed;		       /* functions that could not be told any more */
 	const struct ray_stack *stack; /* NULL: is_known() said that it is. Valid during the call */
@@ -45,11 +44,11 @@ bool ray_sampler_is_over(struct ray_sampler *s); /* all targets, and what they s
 
 struct ray_sampler_report {
 	const char *why_stops; /* why the kernel's clock could not be used; NULL: it is */
+	uint64_t period_ns;    /* between two looks at what runs; as it was, on average */
 	uint64_t looks, lost, unreadable;
 	/* By stopping: */
-	uint64_t stops, missed;
+	uint64_t rounds, stops, missed;
 	uint64_t pause_ns; /* all together */
-	unsigned hz;	   /* the rate now */
 };
 struct ray_sampler_report ray_sampler_report(const struct ray_sampler *s);
 
