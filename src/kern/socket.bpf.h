@@ -4,6 +4,7 @@
 
 #include "kern/file.bpf.h"
 #include "kern/node_address.bpf.h"
+#include "kern/record.bpf.h"
 
 enum { RAY_MODE_TYPE = 0170000, RAY_MODE_SOCKET = 0140000 };
 
