@@ -94,6 +94,8 @@ static void report_matches(struct ray_trace_call *t, size_t *total_ret)
 	}
 }
 
+enum { ROUND_MS = 20 };
+
 /* Until exit(), Ctrl-C or the end of every -p and -c. */
 static struct ray_error *work(struct ray_trace_call *t, struct ray_trace *trace)
 {
@@ -102,7 +104,7 @@ static struct ray_error *work(struct ray_trace_call *t, struct ray_trace *trace)
 	int rounds_left = 1;
 
 	while (!err && status == RAY_TRACE_GOES_ON && !ray_interrupted && rounds_left) {
-		ray_trace_procs_wait(t, ray_trace_fd(trace), 100);
+		ray_trace_procs_wait(t, ray_trace_fd(trace), ROUND_MS);
 		if (ray_trace_procs_ended(t))
 			rounds_left--; /* what they did last is in the buffer */
 		err = ray_trace_work(trace, 0, &status);

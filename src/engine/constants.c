@@ -153,7 +153,7 @@ struct ray_error *ray_link_constant(struct ray_trace *t, uint32_t number, uint64
 		*ret = t->watched;
 		return NULL;
 	case RAY_LINK_RING_FLAGS:
-		*ret = t->settings.is_patient ? BPF_RB_NO_WAKEUP : 0;
+		*ret = t->settings.is_patient || !t->wants_stacks ? BPF_RB_NO_WAKEUP : 0;
 		return NULL;
 	case RAY_LINK_NSPEC:
 		*ret = t->plan->options->nspec;

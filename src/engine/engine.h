@@ -25,7 +25,8 @@ struct ray_trace_settings {
 	 * print. The fact is valid during the call. */
 	void (*on_fact)(void *arg, const struct ray_fact *fact);
 	void *arg;
-	/* Records are fetched every so often, whether or not there are any: none of them wakes us, which costs who is traced. */
+	/* Records are fetched every so often, whether or not there are any: none of them wakes us, which costs who is traced. Only those of a program
+	 * that names stacks do, whose process may end soon; unless that can wait, too. */
 	bool is_patient;
 	bool wants_frames; /* of stacks: ray_fact_stack() only, no text is made for each record */
 };
