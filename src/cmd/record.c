@@ -1,7 +1,10 @@
 /* record.c - `noderay record`: a profile of what runs, waits, takes memory or collects garbage. SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cmd/record.h"
 #include "cmd/script.h"
@@ -15,6 +18,9 @@ static const struct ray_option options[] = {
 	{ 'F', "frequency", "HZ", "samples a second of each CPU (99), 1 to 5000" },
 	{ 0, "off-cpu", NULL, "instead: where threads wait, for what, and how long" },
 	{ 0, "wall", NULL, "both: where they run and where they wait" },
+	{ 'e', "event", "PROBE", "instead: stacks at an event: page-faults, syscalls:sys_enter_mmap, any D probe" },
+	{ 0, "alloc", NULL, "instead: who grows V8's heap and the native heap, in bytes" },
+	{ 0, "gc", NULL, "instead: who allocates what makes V8 collect garbage, by pause" },
 	{ 0, "thread", "TID", "only this thread; 'main' is the first of a process" },
 	RAY_OPTIONS_SCRIPT,
 };
@@ -28,6 +34,10 @@ static const char *const examples[] = {
 	"a whole run, for DevTools and VS Code",
 	"noderay record --off-cpu --thread main -d 30 -o waits.html 4242",
 	"what the main thread waits for",
+	"noderay record --alloc -d 60 -o grows.html 4242",
+	"which JavaScript makes it take more memory",
+	"noderay record --event 'syscall::write:entry /arg2 > 4096/' 4242",
+	"who writes much at once",
 	"noderay record -d 5 -f folded -o - 4242 | grep JSON",
 	"stacks as lines",
 	NULL,
@@ -61,6 +71,11 @@ static struct ray_error *choose_frequency(const struct ray_call *call, struct ra
 	char probe[32];
 	long hz;
 
+	if (r->mode != RAY_MODE_CPU && r->mode != RAY_MODE_WALL)
+		return ray_call_has(call, "frequency") ?
+			       ray_error_new(RAY_USAGE,
+					     "record: --frequency is of what runs: here every event counts") :
+			       NULL;
 	err = ray_call_number(call, "frequency", FREQUENCY, &hz);
 	if (err)
 		return err;
@@ -72,19 +87,33 @@ static struct ray_error *choose_frequency(const struct ray_call *call, struct ra
 	return ray_script_set_probe(&r->script, "profile-99", probe);
 }
 
+static const struct mode {
+	const char *option, *script;
+	enum ray_record_mode mode;
+} modes[] = {
+	{ "off-cpu", "record", RAY_MODE_OFF_CPU },   { "wall", "record", RAY_MODE_WALL },
+	{ "event", "record_event", RAY_MODE_EVENT }, { "alloc", "record_alloc", RAY_MODE_ALLOC },
+	{ "gc", "record_gc", RAY_MODE_GC },
+};
+
 static struct ray_error *choose_mode(const struct ray_call *call, struct ray_record_run *r)
 {
-	bool off_cpu = ray_call_has(call, "off-cpu"), wall = ray_call_has(call, "wall");
+	const struct mode *chosen = NULL;
 	struct ray_error *err = NULL;
 
-	if (off_cpu && wall)
-		return ray_error_new(RAY_USAGE, "record: --off-cpu and --wall: which one?");
-	if (off_cpu && ray_call_has(call, "frequency"))
-		return ray_error_new(RAY_USAGE, "record: --off-cpu sees every wait; --frequency is of what runs");
-	r->mode = off_cpu ? RAY_RECORD_OFF_CPU : wall ? RAY_RECORD_WALL : RAY_RECORD_CPU;
-	if (off_cpu)
+	for (size_t i = 0; i < RAY_COUNT(modes); i++) {
+		if (!ray_call_has(call, modes[i].option))
+			continue;
+		if (chosen)
+			return ray_error_new(RAY_USAGE, "record: --%s and --%s: which one?", chosen->option,
+					     modes[i].option);
+		chosen = &modes[i];
+	}
+	r->mode = chosen ? chosen->mode : RAY_MODE_CPU;
+	r->script.name = chosen ? chosen->script : "record";
+	if (r->mode == RAY_MODE_OFF_CPU)
 		err = ray_script_set(&r->script, "runs", "0");
-	if (!err && (off_cpu || wall))
+	if (!err && (r->mode == RAY_MODE_OFF_CPU || r->mode == RAY_MODE_WALL))
 		err = ray_script_set(&r->script, "waits", "1");
 	/* Threads change places a thousand times as often as samples are taken. */
 	if (!err && (off_cpu || wall))
@@ -92,29 +121,84 @@ static struct ray_error *choose_mode(const struct ray_call *call, struct ray_rec
 	return err;
 }
 
+/* GROUP:NAME is a tracepoint, as other tools write it. */
+static bool is_tracepoint(const char *event)
+{
+	const char *colon = strchr(event, ':');
+
+	return colon && colon > event && colon[1] && !strpbrk(colon + 1, ":/ \t,");
+}
+
+static struct ray_error *choose_event(const struct ray_call *call, struct ray_record_run *r)
+{
+	ray_auto_text probe = { 0 };
+
+	if (r->mode != RAY_MODE_EVENT)
+		return NULL;
+	r->event = ray_call_value(call, "event");
+	r->script.is_strict = true;
+	if (!*r->event || strpbrk(r->event, "{};\n"))
+		return ray_error_remedy(
+			ray_error_new(RAY_USAGE, "record: --event needs a probe, not '%s'", r->event),
+			"page-faults, syscalls:sys_enter_mmap, or as in D: 'syscall::write:entry /arg2 > 4096/'");
+	if (ray_call_has(call, "thread"))
+		return ray_error_remedy(ray_error_new(RAY_USAGE, "record: --event and --thread do not go together"),
+					"a condition does: --event 'syscall::write:entry /tid == pid/'");
+	if (!strcmp(r->event, "page-faults"))
+		ray_text_add(&probe, "tracepoint:exceptions::page_fault_user");
+	else if (is_tracepoint(r->event))
+		ray_text_printf(&probe, "tracepoint:%.*s::%s", (int)strcspn(r->event, ":"), r->event,
+				strchr(r->event, ':') + 1);
+	else
+		ray_text_add(&probe, r->event);
+	return ray_script_set_probe(&r->script, "syscall::mmap:entry", ray_text_get(&probe));
+}
+
+/* Better now than when everything has been recorded. */
+static struct ray_error *check_directory(const char *pattern)
+{
+	ray_auto_memory char *path = ray_profile_expand(pattern, 0);
+	char *slash = path ? strrchr(path, '/') : NULL;
+	struct stat st;
+
+	if (!path)
+		return &ray_enomem;
+	if (!stat(path, &st) && S_ISDIR(st.st_mode))
+		return ray_error_new(RAY_USAGE, "record: %s is a directory", path);
+	if (!slash)
+		return access(".", W_OK) ? ray_error_errno(RAY_FAILED, errno, "the current directory") : NULL;
+	*(slash == path ? slash + 1 : slash) = '\0';
+	return access(path, W_OK) ? ray_error_errno(RAY_FAILED, errno, "%s", path) : NULL;
+}
+
 static struct ray_error *choose_output(const struct ray_call *call, struct ray_record_run *r)
 {
 	struct ray_error *err;
 
 	r->pattern = ray_call_value(call, "output");
-	err = ray_profile_format_find(ray_call_value(call, "format"), r->pattern ? r->pattern : "", &r->format);
+	if (r->pattern && !*r->pattern)
+		return ray_error_new(RAY_USAGE, "record: --output needs the name of a file, or '-'");
+	err = ray_profile_format_find(ray_call_value(call, "format"), r->pattern ? r->pattern : "noderay.html",
+				      &r->format);
 	if (err)
 		return err;
 	r->is_json = ray_call_has(call, "json");
-	if (r->pattern && !*r->pattern)
-		return ray_error_new(RAY_USAGE, "record: --output needs the name of a file, or '-'");
 	if (r->is_json && r->pattern && !strcmp(r->pattern, "-"))
 		return ray_error_new(RAY_USAGE, "record: --json and the profile cannot both go to standard output");
-	return NULL;
+	if (ray_call_has(call, "show-script") || (r->pattern && !strcmp(r->pattern, "-")))
+		return NULL;
+	return check_directory(r->pattern ? r->pattern : "noderay.html");
 }
 
 static struct ray_error *run(const struct ray_call *call)
 {
-	struct ray_record_run r = { .script = { .call = call, .name = "record" } };
+	struct ray_record_run r = { .script = { .call = call } };
 	struct ray_error *err = choose_output(call, &r);
 
 	if (!err)
 		err = choose_mode(call, &r);
+	if (!err)
+		err = choose_event(call, &r);
 	if (!err)
 		err = choose_frequency(call, &r);
 	if (!err)

@@ -7,13 +7,21 @@
 #include "profile/format.h"
 #include "view/recorder.h"
 
-enum ray_record_mode { RAY_RECORD_CPU, RAY_RECORD_OFF_CPU, RAY_RECORD_WALL };
+enum ray_record_mode {
+	RAY_MODE_CPU,
+	RAY_MODE_OFF_CPU,
+	RAY_MODE_WALL,
+	RAY_MODE_EVENT,
+	RAY_MODE_ALLOC,
+	RAY_MODE_GC,
+};
 
 struct ray_record_run {
 	struct ray_script script; /* its values are set */
 	enum ray_record_mode mode;
 	uint64_t period_ns;
 	unsigned frequency;
+	const char *event;   /* RAY_MODE_EVENT: as it was asked for */
 	const char *pattern; /* of the file's name; NULL: noderay-%p-%t, with the format's end */
 	const struct ray_profile_format *format;
 	bool is_json;

@@ -53,7 +53,7 @@ static bool name_thread(void *arg, uint32_t pid, uint32_t tid, struct ray_text *
 
 	if (!role)
 		return false;
-	ray_text_add(name, role);
+	ray_text_add_safe(name, role, strlen(role));
 	add_process(pid, process);
 	return true;
 }
@@ -119,10 +119,19 @@ static void set_event(const struct ray_record_run *r, struct ray_profile *p)
 	char text[64];
 
 	switch (r->mode) {
-	case RAY_RECORD_OFF_CPU:
+	case RAY_MODE_OFF_CPU:
 		p->event = "off-CPU";
 		return;
-	case RAY_RECORD_WALL:
+	case RAY_MODE_EVENT:
+		p->event = ray_profile_text(p, r->event);
+		return;
+	case RAY_MODE_ALLOC:
+		p->event = "memory taken from the kernel";
+		return;
+	case RAY_MODE_GC:
+		p->event = "garbage collections";
+		return;
+	case RAY_MODE_WALL:
 		snprintf(text, sizeof(text), "on-CPU, %u Hz, and off-CPU", r->frequency);
 		break;
 	default:
@@ -234,7 +243,7 @@ static void say_result(const struct ray_record_run *r, const struct ray_profile 
 {
 	char size[8];
 
-	if (!samples && r->mode == RAY_RECORD_CPU)
+	if (!samples && r->mode == RAY_MODE_CPU)
 		fprintf(stderr, "noderay: no sample: nothing of it ran on a CPU meanwhile; "
 				"--wall shows what it waits for\n");
 	else if (!samples)
@@ -266,9 +275,16 @@ static struct ray_error *write_profile(struct ray_record_run *r)
 
 struct ray_error *ray_record_run(struct ray_record_run *r)
 {
-	struct ray_recorder_options o = { .unit = r->mode == RAY_RECORD_CPU ? RAY_UNIT_SAMPLES : RAY_UNIT_NS,
-					  .period_ns = r->mode == RAY_RECORD_OFF_CPU ? 0 : r->period_ns,
-					  .sample_weight = r->mode == RAY_RECORD_CPU ? 1 : r->period_ns,
+	static const enum ray_profile_unit units[] = {
+		[RAY_MODE_CPU] = RAY_UNIT_SAMPLES, [RAY_MODE_OFF_CPU] = RAY_UNIT_NS,  [RAY_MODE_WALL] = RAY_UNIT_NS,
+		[RAY_MODE_EVENT] = RAY_UNIT_COUNT, [RAY_MODE_ALLOC] = RAY_UNIT_BYTES, [RAY_MODE_GC] = RAY_UNIT_NS,
+	};
+	bool is_timed = r->mode == RAY_MODE_CPU || r->mode == RAY_MODE_WALL;
+	struct ray_recorder_options o = { .unit = units[r->mode],
+					  .period_ns = is_timed ? r->period_ns : 0,
+					  .sample_weight = r->mode == RAY_MODE_WALL ? r->period_ns : 1,
+					  .tells_heaps = r->mode == RAY_MODE_ALLOC,
+					  .tells_collections = r->mode == RAY_MODE_GC,
 					  .name_thread = name_thread,
 					  .arg = r };
 	struct ray_error *err;

@@ -263,7 +263,6 @@ static struct ray_error *compile(struct ray_script *s, struct ray_trace_call *t)
 		return &ray_enomem;
 	ray_trace_options_init(&t->options);
 	t->only_family = true;
-	t->options.zdefs = true; /* targets may still become a node */
 	t->call = s->call;
 	t->out = stdout;
 	if (!ray_vec_push(&t->arguments, name) ||
@@ -276,6 +275,7 @@ static struct ray_error *compile(struct ray_script *s, struct ray_trace_call *t)
 		return &ray_enomem;
 	name = NULL; /* the list's now */
 	err = ray_script_targets(s, t);
+	t->options.zdefs = !s->is_strict || t->children.n; /* targets may still become a node */
 	return err ? err : ray_trace_compile(t);
 }
 

@@ -40,6 +40,7 @@ struct ray_script {
 	const struct ray_call *call;
 	const char *name;  /* scripts/NAME.d */
 	bool any_process;  /* targets need not be a node */
+	bool is_strict;	   /* a probe that matches nothing in targets that run is an error */
 	bool wants_frames; /* the view takes stacks as frames, never as text */
 	const char *doing; /* "counting system calls": for a person who waits at a terminal; NULL: output says it */
 	void (*on_fact)(void *arg, const struct ray_fact *fact);

@@ -18,6 +18,7 @@ struct thread {
 	bool is_named;
 	uint32_t tries;	     /* to name it that were in vain */
 	uint64_t next_round; /* when it is tried again */
+	size_t last;	     /* its last sample, plus 1; 0: there is none */
 	uint64_t off_ns;     /* since the epoch: when it left its CPU; 0: it is not known to be off */
 	uint32_t off_node;
 };
@@ -126,24 +127,26 @@ static struct thread *thread_get(struct ray_recorder *r, uint32_t pid, uint32_t 
 
 /* ---- samples ---- */
 
-static void sum_up(struct ray_recorder *r, const struct ray_profile_sample *s)
+/* Which one it became a part of, plus 1; 0 without memory. */
+static size_t sum_up(struct ray_recorder *r, const struct ray_profile_sample *s)
 {
 	struct ray_recorder_row *row = ray_recorder_table_get(&r->sums, (uint64_t[4]){ s->node, s->thread });
 	struct ray_profile_sample *known;
 
 	if (!row) {
 		r->profile->failed = true;
-		return;
+		return 0;
 	}
 	if (row->value) {
 		known = &r->profile->samples.at[row->value - 1];
 		known->weight += s->weight;
 		known->count += s->count;
-		return;
+		return row->value;
 	}
 	ray_profile_add(r->profile, s);
 	row->value = (uint32_t)r->profile->samples.n;
 	r->profile->samples.at[r->profile->samples.n - 1].time_ns = 0;
+	return row->value;
 }
 
 /* Too many to keep each: from now on those of a stack and thread are one, and nobody knows when they were. */
@@ -153,6 +156,8 @@ static void forget_times(struct ray_recorder *r)
 
 	r->is_summed = true;
 	r->profile->has_times = false;
+	for (size_t i = 0; i < r->threads.n; i++)
+		r->threads.at[i].last = 0;
 	r->profile->samples.n = 0;
 	/* What is written is never beyond what is read. */
 	for (size_t i = 0; i < count && !r->profile->failed; i++) {
@@ -162,7 +167,7 @@ static void forget_times(struct ray_recorder *r)
 	}
 }
 
-static void add_sample(struct ray_recorder *r, const struct thread *t, uint64_t epoch_ns, uint32_t node, int64_t weight)
+static void add_sample(struct ray_recorder *r, struct thread *t, uint64_t epoch_ns, uint32_t node, int64_t weight)
 {
 	struct ray_profile_sample s = { .node = node, .thread = t->index, .weight = weight, .count = 1 };
 
@@ -172,10 +177,12 @@ static void add_sample(struct ray_recorder *r, const struct thread *t, uint64_t 
 	r->count++;
 	if (!r->is_summed && r->profile->samples.n >= r->options.most_samples)
 		forget_times(r);
-	if (r->is_summed)
-		sum_up(r, &s);
-	else
+	if (r->is_summed) {
+		t->last = sum_up(r, &s);
+	} else {
 		ray_profile_add(r->profile, &s);
+		t->last = r->profile->samples.n;
+	}
 }
 
 /* What could not be had of the stack. */
@@ -217,11 +224,26 @@ static struct ray_recorder_sample sample_of(const struct ray_fact *fact)
 static void take_sample(struct ray_recorder *r, const struct ray_fact *fact)
 {
 	struct ray_recorder_sample s = sample_of(fact);
+	ray_auto_text leaf = { 0 };
 
 	s.weight = ray_fact_find(fact, "weight") ? ray_fact_number(fact, "weight") : (int64_t)r->options.sample_weight;
-	if (r->options.tells_heaps && !s.root)
-		s.root = ray_recorder_heap_of(s.user);
+	if (r->options.tells_heaps)
+		s.root = ray_recorder_heap_of(s.user, ray_fact_number(fact, "hint") != 0);
+	if (r->options.tells_collections) {
+		ray_text_printf(&leaf, "%s: %s", ray_fact_text(fact, "type"), ray_fact_text(fact, "reason"));
+		s.leaf = ray_text_get(&leaf);
+		s.is_collection = true;
+	}
 	ray_recorder_add(r, &s);
+}
+
+/* V8 gives back what it did not need, before it takes more. */
+static void take_trim(struct ray_recorder *r, const struct ray_fact *fact)
+{
+	struct thread *t = thread_get(r, fact->pid, fact->tid);
+
+	if (t && t->last)
+		r->profile->samples.at[t->last - 1].weight -= ray_fact_number(fact, "weight");
 }
 
 static void take_off(struct ray_recorder *r, const struct ray_fact *fact)
@@ -231,6 +253,11 @@ static void take_off(struct ray_recorder *r, const struct ray_fact *fact)
 
 	if (!t)
 		return;
+	/* It will never come back. */
+	if (ray_recorder_is_last_wait(s.kernel)) {
+		t->off_ns = 0;
+		return;
+	}
 	s.is_waiting = true;
 	count_losses(r, &s);
 	t->off_ns = fact->time_ns;
@@ -252,6 +279,8 @@ void ray_recorder_take(struct ray_recorder *r, const struct ray_fact *fact)
 		take_sample(r, fact);
 	else if (ray_fact_is(fact, "off"))
 		take_off(r, fact);
+	else if (ray_fact_is(fact, "trim"))
+		take_trim(r, fact);
 	else if (ray_fact_is(fact, "on"))
 		take_on(r, thread_get(r, fact->pid, fact->tid), fact->time_ns);
 }

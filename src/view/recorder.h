@@ -7,6 +7,7 @@
  *   sample weight=1 kernel=%k user=%k    something that weighs so much; also root=%s and leaf=%s: frames around the stack
  *   off kernel=%k user=%k                the thread leaves its CPU there ...
  *   on                                   ... and is back: the time between is the weight
+ *   trim weight=1                        the thread's last sample weighs so much less
  *
  * Pure: who knows threads by name is asked through a function. */
 #ifndef RAY_VIEW_RECORDER_H
@@ -23,6 +24,7 @@ struct ray_recorder_options {
 	uint64_t period_ns;	/* between samples of a thread that runs; 0: they come with events */
 	uint64_t sample_weight; /* of a sample that says none itself; 0: 1 */
 	bool tells_heaps;	/* stacks are of memory that is taken: the outermost frame says for which heap */
+	bool tells_collections; /* stacks are of collections: the innermost frame says which, frames of the collector are left out */
 	/* What the thread is for ("main"), and its process ("node server.js"); false: that cannot be told now. May be NULL. */
 	bool (*name_thread)(void *arg, uint32_t pid, uint32_t tid, struct ray_text *name, struct ray_text *process);
 	void *arg;
@@ -44,6 +46,7 @@ struct ray_recorder_sample {
 	const struct ray_fact_stack *kernel, *user; /* NULL: none */
 	const char *root, *leaf;		    /* frames around it; NULL: none */
 	bool is_waiting;			    /* the thread sleeps there: a frame says for what */
+	bool is_collection;			    /* frames of V8's collector are left out */
 };
 void ray_recorder_add(struct ray_recorder *r, const struct ray_recorder_sample *s);
 

@@ -52,6 +52,12 @@ void ray_recorder_stacks_deinit(struct ray_recorder_stacks *s);
 
 /* ---- recorder_heap.c ---- */
 
-const char *ray_recorder_heap_of(const struct ray_fact_stack *user); /* "(V8 heap)", "(native heap)" */
+/* "(V8 heap)", "(native heap)"... has_hint: whoever took it wanted it in a place of its own choice. */
+const char *ray_recorder_heap_of(const struct ray_fact_stack *user, bool has_hint);
+
+/* ---- recorder_wait.c ---- */
+
+/* Has the thread ended? */
+bool ray_recorder_is_last_wait(const struct ray_fact_stack *kernel);
 
 #endif

@@ -218,8 +218,9 @@ static uint32_t add_plain(struct ray_profile *p, uint32_t parent, enum ray_profi
 	return frame.function ? ray_profile_node(p, parent, ray_profile_frame(p, &frame)) : parent;
 }
 
+/* stops_at_gc: what V8's collector does inside it is left out. */
 static uint32_t add_user(struct ray_recorder_stacks *s, struct ray_profile *p, uint32_t node,
-			 const struct ray_fact_stack *stack)
+			 const struct ray_fact_stack *stack, bool stops_at_gc)
 {
 	enum ray_profile_kind inside = RAY_KIND_NATIVE;
 
@@ -232,6 +233,9 @@ static uint32_t add_user(struct ray_recorder_stacks *s, struct ray_profile *p, u
 
 		if (ray_recorder_is_plumbing(f) || is_own_code(f, i + 1 < stack->count ? stack->frames[i + 1] : NULL))
 			continue;
+		if (stops_at_gc && f->kind == RAY_FRAME_NATIVE && f->function &&
+		    ray_kind_of_native(f->function) == RAY_KIND_GC)
+			break;
 		node = add_frame(s, p, node, f, &inside);
 	}
 	return node;
@@ -247,7 +251,7 @@ static uint32_t make_node(struct ray_recorder_stacks *s, struct ray_profile *p,
 	if (sample->root)
 		node = add_plain(p, node, RAY_KIND_NATIVE, sample->root);
 	if (sample->user)
-		node = add_user(s, p, node, sample->user);
+		node = add_user(s, p, node, sample->user, sample->is_collection);
 	for (size_t i = sample->kernel ? sample->kernel->count : 0; i-- > 0;)
 		node = add_frame(s, p, node, sample->kernel->frames[i], &inside);
 	if (sample->is_waiting) {
@@ -277,7 +281,8 @@ uint32_t ray_recorder_node(struct ray_recorder_stacks *s, struct ray_profile *p,
 	const struct ray_fact_stack *dated = user && !user->is_lost ? user : kernel;
 	uint64_t around = hash_text(sample->leaf, hash_text(sample->root, 0xcbf29ce484222325ULL) + 1);
 	uint64_t key[4] = { user ? user->id : 0, kernel ? kernel->id : 0, around,
-			    (uint64_t)sample->is_waiting << 2 | (uint64_t)(user != NULL) << 1 | (kernel != NULL) };
+			    (uint64_t)sample->is_collection << 3 | (uint64_t)sample->is_waiting << 2 |
+				    (uint64_t)(user != NULL) << 1 | (kernel != NULL) };
 	struct ray_recorder_row *row;
 	uint32_t node;
 

@@ -69,6 +69,14 @@ static bool is_preempted(const struct ray_fact_stack *kernel)
 	return false;
 }
 
+bool ray_recorder_is_last_wait(const struct ray_fact_stack *kernel)
+{
+	for (size_t i = 0; kernel && i < kernel->count; i++)
+		if (kernel->frames[i]->function && !strcmp(kernel->frames[i]->function, "do_task_dead"))
+			return true;
+	return false;
+}
+
 const char *ray_recorder_waits_for(const struct ray_fact_stack *kernel, char *buffer, size_t size)
 {
 	const char *what;
