@@ -100,6 +100,7 @@ static struct ray_error *choose_mode(const struct ray_call *call, struct ray_rec
 {
 	const struct mode *chosen = NULL;
 	struct ray_error *err = NULL;
+	bool waits;
 
 	for (size_t i = 0; i < RAY_COUNT(modes); i++) {
 		if (!ray_call_has(call, modes[i].option))
@@ -113,10 +114,11 @@ static struct ray_error *choose_mode(const struct ray_call *call, struct ray_rec
 	r->script.name = chosen ? chosen->script : "record";
 	if (r->mode == RAY_MODE_OFF_CPU)
 		err = ray_script_set(&r->script, "runs", "0");
-	if (!err && (r->mode == RAY_MODE_OFF_CPU || r->mode == RAY_MODE_WALL))
+	waits = r->mode == RAY_MODE_OFF_CPU || r->mode == RAY_MODE_WALL;
+	if (!err && waits)
 		err = ray_script_set(&r->script, "waits", "1");
 	/* Threads change places a thousand times as often as samples are taken. */
-	if (!err && (off_cpu || wall))
+	if (!err && waits)
 		err = ray_script_set_option(&r->script, "bufsize", "8m");
 	return err;
 }
