@@ -299,7 +299,7 @@ struct ray_error *ray_record_run(struct ray_record_run *r)
 	r->script.arg = r;
 	r->script.wants_frames = true;
 	r->script.doing = "recording";
-	if (r->mode == RAY_RECORD_CPU)
+	if (r->mode == RAY_MODE_CPU)
 		r->script.plain_hz = r->frequency;
 	err = ray_script_run(&r->script, &is_shown);
 	wipe_progress(r);

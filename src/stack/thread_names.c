@@ -33,7 +33,8 @@ static void take(struct ray_thread_names *n, const struct ray_thread *threads, c
 {
 	ray_thread_names_forget(n);
 	for (size_t i = 0; i < count; i++) {
-		struct ray_thread_name t = { threads[i].tid, strdup(roles[i].text) };
+		/* A program that is no node has threads of all kinds: they are called what they call themselves. */
+		struct ray_thread_name t = { threads[i].tid, strdup(roles ? roles[i].text : threads[i].name) };
 
 		if (!t.name || !ray_vec_push(&n->at, t)) {
 			free(t.name);
@@ -54,15 +55,8 @@ void ray_thread_names_look(struct ray_thread_names *n, struct ray_js *js)
 	roles = calloc(count + 1, sizeof(*roles));
 	if (!roles)
 		return;
-	if (js->node.module) {
-		err = ray_role_find(js->target, &js->node, NULL, roles);
-		if (err) {
-			ray_error_free(err);
-			return;
-		}
-	} else {
-		for (size_t i = 0; i < count; i++)
-			ray_role_unknown(js->target, &threads[i], &roles[i]);
-	}
-	take(n, threads, roles, count);
+	err = js->node.module ? ray_role_find(js->target, &js->node, NULL, roles) : NULL;
+	if (!err)
+		take(n, threads, js->node.module ? roles : NULL, count);
+	ray_error_free(err);
 }
