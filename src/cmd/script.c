@@ -263,6 +263,8 @@ static struct ray_error *compile(struct ray_script *s, struct ray_trace_call *t)
 		return &ray_enomem;
 	ray_trace_options_init(&t->options);
 	t->only_family = true;
+	t->is_quiet = s->quiet_command;
+	s->targets = t;
 	t->call = s->call;
 	t->out = stdout;
 	if (!ray_vec_push(&t->arguments, name) ||
@@ -277,6 +279,19 @@ static struct ray_error *compile(struct ray_script *s, struct ray_trace_call *t)
 	err = ray_script_targets(s, t);
 	t->options.zdefs = !s->is_strict || t->children.n; /* targets may still become a node */
 	return err ? err : ray_trace_compile(t);
+}
+
+bool ray_script_has_event(const struct ray_script *s, const char *name)
+{
+	for (size_t i = 0; s->targets && i < s->targets->program->clauses.n; i++) {
+		const struct ray_clause *clause = s->targets->program->clauses.at[i];
+
+		for (size_t k = 0; k < clause->spec_count; k++)
+			if (ray_watch_events(&clause->specs[k]) && !strcmp(clause->specs[k].name, name) &&
+			    !ray_clause_is_off(clause) && (clause->probes.n || s->targets->children.n))
+				return true;
+	}
+	return false;
 }
 
 /* Probes of node that the script has, and that not one target has: nothing would ever be told. */
@@ -315,7 +330,7 @@ static struct ray_error *execute(struct ray_script *s, struct ray_trace_call *t,
 	ray_auto(ray_trace, trace) = NULL;
 	struct ray_error *err = compile(s, t);
 
-	if (!err)
+	if (!err && !s->events_optional)
 		err = check_events(t);
 	if (!err)
 		err = ray_trace_create(t->program, t->catalogue, &settings, &trace);
@@ -348,6 +363,7 @@ struct ray_error *ray_script_run(struct ray_script *s, bool *is_shown)
 		return NULL;
 	}
 	err = execute(s, &t, duration_ns);
+	s->targets = NULL;
 	ray_trace_call_deinit(&t);
 	return err;
 }

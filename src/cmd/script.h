@@ -38,11 +38,13 @@ struct ray_trace_call;
 
 struct ray_script {
 	const struct ray_call *call;
-	const char *name;  /* scripts/NAME.d */
-	bool any_process;  /* targets need not be a node */
-	bool is_strict;	   /* a probe that matches nothing in targets that run is an error */
-	bool wants_frames; /* the view takes stacks as frames, never as text */
-	const char *doing; /* "counting system calls": for a person who waits at a terminal; NULL: output says it */
+	const char *name;     /* scripts/NAME.d */
+	bool any_process;     /* targets need not be a node */
+	bool is_strict;	      /* a probe that matches nothing in targets that run is an error */
+	bool quiet_command;   /* a command that is started is kept off the terminal: a screen is drawn there */
+	bool events_optional; /* goes on without the events of node that a target does not tell */
+	bool wants_frames;    /* the view takes stacks as frames, never as text */
+	const char *doing;    /* "counting system calls": for a person who waits at a terminal; NULL: output says it */
 	void (*on_fact)(void *arg, const struct ray_fact *fact);
 	/* Before the first fact, when targets are known and probes are on; may be NULL. */
 	void (*on_start)(void *arg, const pid_t *pids, size_t count);
@@ -60,6 +62,7 @@ struct ray_script {
 	struct ray_trace *trace;       /* from on_start to the last on_round; NULL: it is done without */
 	struct ray_sampling *sampling; /* like it, where there is no trace */
 	/* Its own: */
+	struct ray_trace_call *targets;
 	struct ray_text text; /* of the program */
 	bool is_read;
 	bool has_started; /* the view has been told */
@@ -77,6 +80,8 @@ RAY_MUST_USE struct ray_error *ray_script_set_option(struct ray_script *s, const
 RAY_MUST_USE struct ray_error *ray_script_set_probe(struct ray_script *s, const char *probe, const char *other);
 /* With --show-script prints the program, and that was all: *is_shown (may be NULL) tells. */
 RAY_MUST_USE struct ray_error *ray_script_run(struct ray_script *s, bool *is_shown);
+/* From on_start on: whether a target tells the events of this probe ("gc-done"); those that start later may. */
+bool ray_script_has_event(const struct ray_script *s, const char *name);
 void ray_script_deinit(struct ray_script *s);
 /* What a thread is for; NULL: that cannot be told now. From on_start to the last on_round. */
 const char *ray_script_thread_role(const struct ray_script *s, uint32_t pid, uint32_t tid);

@@ -33,6 +33,7 @@ struct ray_trace_call {
 	FILE *out;
 	const char *out_name;
 	bool list, only_compile, verbose, show_code, version, is_testing, no_probes_ok;
+	bool is_quiet;	  /* what is started is kept off the terminal */
 	bool only_family; /* of the targets: a verb follows them */
 };
 

@@ -44,7 +44,7 @@ struct ray_error *ray_trace_procs_start(struct ray_trace_call *t, char *const *w
 	struct ray_error *err;
 
 	fflush(NULL); /* or the child would own what we have not written yet */
-	err = ray_spawn_create(words, &child);
+	err = t->is_quiet ? ray_spawn_create_quiet(words, &child) : ray_spawn_create(words, &child);
 	if (!err)
 		err = ray_trace_procs_add(t, ray_spawn_pid(child));
 	if (err)

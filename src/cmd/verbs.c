@@ -14,6 +14,7 @@
 	X(summary) \
 	X(stack) \
 	X(record) \
+	X(top) \
 	X(trace) \
 	X(http) \
 	X(fs) \

@@ -38,8 +38,17 @@ pid_t ray_spawn_pid(const struct ray_spawn *s)
 	return s->pid;
 }
 
+static void leave_terminal(void)
+{
+	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = 0; fd <= 2 && nothing >= 0; fd++)
+		if (isatty(fd))
+			dup2(nothing, fd);
+}
+
 /* The child: waits until it is seized, then becomes the program. What exec says goes back through the pipe. */
-static void become(char *const *argv, int go, int failed)
+static void become(char *const *argv, bool is_quiet, int go, int failed)
 {
 	struct sigaction plain = { .sa_handler = SIG_DFL };
 	sigset_t none;
@@ -51,6 +60,8 @@ static void become(char *const *argv, int go, int failed)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	while (read(go, &byte, 1) < 0 && errno == EINTR)
 		;
+	if (is_quiet)
+		leave_terminal();
 	execvp(argv[0], argv);
 	errnum = errno;
 	if (write(failed, &errnum, sizeof(errnum)) < 0)
@@ -98,7 +109,7 @@ static struct ray_error *hold_at_exec(struct ray_spawn *s, int go, int failed)
 	return ray_error_new(RAY_FAILED, "failed to execute %s: %s", s->program, strerror(errnum));
 }
 
-struct ray_error *ray_spawn_create(char *const *argv, struct ray_spawn **ret)
+static struct ray_error *create(char *const *argv, bool is_quiet, struct ray_spawn **ret)
 {
 	ray_auto(ray_spawn, s) = calloc(1, sizeof(*s));
 	ray_auto_fd int go_read = -1, go_write = -1, failed_read = -1, failed_write = -1;
@@ -119,7 +130,7 @@ struct ray_error *ray_spawn_create(char *const *argv, struct ray_spawn **ret)
 	if (s->pid < 0)
 		return ray_error_errno(RAY_FAILED, errno, "failed to execute %s", argv[0]);
 	if (!s->pid)
-		become(argv, go_read, failed_write);
+		become(argv, is_quiet, go_read, failed_write);
 	close(failed_write);
 	failed_write = -1;
 	err = hold_at_exec(s, go_write, failed_read);
@@ -133,6 +144,16 @@ struct ray_error *ray_spawn_create(char *const *argv, struct ray_spawn **ret)
 	}
 	*ret = ray_take(s);
 	return NULL;
+}
+
+struct ray_error *ray_spawn_create(char *const *argv, struct ray_spawn **ret)
+{
+	return create(argv, false, ret);
+}
+
+struct ray_error *ray_spawn_create_quiet(char *const *argv, struct ray_spawn **ret)
+{
+	return create(argv, true, ret);
 }
 
 /* AT_ENTRY of the program that the child has just become; 0 if it does not say. */

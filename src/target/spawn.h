@@ -15,6 +15,8 @@ struct ray_spawn;
 
 /* Held right after exec: only the program and the dynamic linker are mapped. The search goes through PATH. */
 RAY_MUST_USE struct ray_error *ray_spawn_create(char *const *argv, struct ray_spawn **ret);
+/* The same; where its input and output would be a terminal, they are /dev/null: somebody else draws there. */
+RAY_MUST_USE struct ray_error *ray_spawn_create_quiet(char *const *argv, struct ray_spawn **ret);
 void ray_spawn_free(struct ray_spawn *s); /* ends it, if it has not ended yet */
 RAY_DEFINE_AUTO(ray_spawn, ray_spawn_free)
 pid_t ray_spawn_pid(const struct ray_spawn *s);

@@ -7,18 +7,12 @@
 
 #include "base/duration.h"
 #include "base/vec.h"
+#include "view/lag.h"
 #include "view/live.h"
 #include "view/tally.h"
 
 enum phase { ALL, TIMERS, POLL, CHECK, PHASES };
 static const char *const phase_names[PHASES] = { "all", "timers", "poll", "check" };
-
-/* Counts by bin, from the start, and at the end of the interval before. */
-struct bins {
-	struct ray_histogram shape; /* bins is not used */
-	int64_t *now, *before;
-	uint64_t longest; /* of the interval */
-};
 
 /* What an interval says of one phase, or of all. */
 struct lag {
@@ -29,9 +23,8 @@ struct lag {
 struct loop {
 	uint32_t pid, tid;
 	bool is_heard, is_gone;
-	uint64_t awake, asleep, busy; /* as the script has them */
-	struct bins bins[PHASES];
-	uint64_t end_ns, end_busy; /* of the interval before, and how busy it had been in all */
+	struct ray_lag_work work;
+	struct ray_lag_bins bins[PHASES];
 };
 
 struct ray_loop_view {
@@ -82,10 +75,8 @@ struct ray_error *ray_loop_view_create(const struct ray_loop_options *options, F
 
 static void loop_free(struct loop *l)
 {
-	for (size_t i = 0; i < PHASES; i++) {
-		free(l->bins[i].now);
-		free(l->bins[i].before);
-	}
+	for (size_t i = 0; i < PHASES; i++)
+		ray_lag_free(&l->bins[i]);
 }
 
 void ray_loop_view_free(struct ray_loop_view *v)
@@ -102,7 +93,7 @@ void ray_loop_view_free(struct ray_loop_view *v)
 
 static struct loop *loop_get(struct ray_loop_view *v, uint32_t pid, uint32_t tid)
 {
-	struct loop new = { .pid = pid, .tid = tid, .end_ns = v->last_ns };
+	struct loop new = { .pid = pid, .tid = tid, .work.end_ns = v->last_ns };
 
 	for (size_t i = 0; i < v->loops.n; i++)
 		if (v->loops.at[i].pid == pid && v->loops.at[i].tid == tid)
@@ -131,22 +122,10 @@ static uint64_t number(const struct ray_fact *f, const char *name)
 	return value > 0 ? (uint64_t)value : 0;
 }
 
-static void bins_take(struct ray_loop_view *v, struct bins *b, const struct ray_histogram *h, uint64_t longest)
+static void bins_take(struct ray_loop_view *v, struct ray_lag_bins *b, const struct ray_histogram *h, uint64_t longest)
 {
-	if (longest > b->longest)
-		b->longest = longest;
-	if (!h || !h->count)
-		return;
-	if (!b->now) {
-		b->shape = *h;
-		b->now = calloc(h->count, sizeof(*b->now));
-		b->before = calloc(h->count, sizeof(*b->before));
-	}
-	if (!b->now || !b->before || h->count != b->shape.count) {
+	if (!ray_lag_take(b, h, longest))
 		v->failed = true;
-		return;
-	}
-	memcpy(b->now, h->bins, h->count * sizeof(*b->now));
 }
 
 static void take_loop(struct ray_loop_view *v, const struct ray_fact *f)
@@ -156,9 +135,9 @@ static void take_loop(struct ray_loop_view *v, const struct ray_fact *f)
 	if (!l)
 		return;
 	l->is_heard = true;
-	l->awake = number(f, "awake");
-	l->asleep = number(f, "asleep");
-	l->busy = number(f, "busy");
+	l->work.awake = number(f, "awake");
+	l->work.asleep = number(f, "asleep");
+	l->work.busy = number(f, "busy");
 	bins_take(v, &l->bins[ALL], ray_fact_histogram(f, "lag"), number(f, "longest"));
 }
 
@@ -178,44 +157,23 @@ static uint64_t most(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Where the highest bin with something in it begins: one as long as that there was. */
-static uint64_t highest(const struct ray_histogram *h)
-{
-	uint64_t low, high;
-
-	for (size_t i = h->count; i; i--)
-		if (h->bins[i - 1] > 0 && ray_histogram_bin(h, i - 1, &low, &high))
-			return low;
-	return 0;
-}
-
 /* so_far: how long an iteration that has not ended works already. */
-static struct lag lag_of(const struct bins *b, uint64_t so_far, uint64_t *count_ret)
+static struct lag lag_of(const struct ray_lag_bins *b, uint64_t so_far, uint64_t *count_ret)
 {
 	struct lag lag = { .is_known = b->now || so_far };
 	struct ray_histogram h = b->shape;
-	int64_t *difference = b->now ? calloc(h.count, sizeof(*difference)) : NULL;
+	ray_auto_memory int64_t *difference = ray_lag_difference(b);
 
 	*count_ret = 0;
 	lag.max = most(b->longest, so_far);
 	if (!difference)
 		return lag;
-	for (size_t i = 0; i < h.count; i++)
-		difference[i] = b->now[i] - b->before[i];
 	h.bins = difference;
 	*count_ret = ray_histogram_count(&h);
-	lag.max = most(lag.max, *count_ret ? highest(&h) : 0);
+	lag.max = most(lag.max, *count_ret ? ray_lag_highest(&h) : 0);
 	lag.p50 = ray_histogram_percentile(&h, 50, lag.max);
 	lag.p99 = ray_histogram_percentile(&h, 99, lag.max);
-	free(difference);
 	return lag;
-}
-
-static void bins_pass(struct bins *b)
-{
-	if (b->now)
-		memcpy(b->before, b->now, b->shape.count * sizeof(*b->now));
-	b->longest = 0;
 }
 
 struct interval {
@@ -224,28 +182,20 @@ struct interval {
 	struct lag lags[PHASES];
 };
 
-/* The counts were read some time after the interval ended: up to what happened last. */
 static void measure(struct loop *l, uint64_t end_ns, struct interval *ret)
 {
-	uint64_t now = most(end_ns, most(l->awake, l->asleep));
-	uint64_t so_far = l->awake > l->asleep ? now - l->awake : 0, busy = l->busy + so_far, count;
+	struct ray_lag_share share = ray_lag_work_end(&l->work, end_ns);
+	uint64_t count;
 
-	*ret = (struct interval){ .end_ns = end_ns, .length_ns = now - l->end_ns, .utilization = -1 };
-	if (l->is_heard && now > l->end_ns) {
-		ret->utilization = (double)(busy - l->end_busy) / (double)(now - l->end_ns);
-		if (busy < l->end_busy)
-			ret->utilization = 0;
-		else if (ret->utilization > 1)
-			ret->utilization = 1;
-	}
+	*ret = (struct interval){ .end_ns = end_ns, .length_ns = share.length_ns, .utilization = -1 };
+	if (l->is_heard && share.length_ns)
+		ret->utilization = (double)share.busy_ns / (double)share.length_ns;
 	for (size_t i = 0; i < PHASES; i++) {
-		ret->lags[i] = lag_of(&l->bins[i], i == ALL ? so_far : 0, &count);
+		ret->lags[i] = lag_of(&l->bins[i], i == ALL ? share.so_far_ns : 0, &count);
 		if (i == ALL)
 			ret->iterations = count;
-		bins_pass(&l->bins[i]);
+		ray_lag_pass(&l->bins[i]);
 	}
-	l->end_ns = now;
-	l->end_busy = busy;
 }
 
 /* ---- how it looks ---- */
