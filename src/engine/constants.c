@@ -75,6 +75,8 @@ static const struct {
 	[RAY_LINK_FILE_POS] = { "file", "f_pos" },
 	[RAY_LINK_FILE_INODE] = { "file", "f_inode" },
 	[RAY_LINK_FILE_PRIVATE] = { "file", "private_data" },
+	[RAY_LINK_INODE_SB] = { "inode", "i_sb" },
+	[RAY_LINK_SB_DEV] = { "super_block", "s_dev" },
 	[RAY_LINK_INODE_MODE] = { "inode", "i_mode" },
 	[RAY_LINK_INODE_INO] = { "inode", "i_ino" },
 	[RAY_LINK_PATH_DENTRY] = { "path", "dentry" },

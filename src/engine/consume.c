@@ -137,7 +137,7 @@ static struct ray_error *damaged(struct ray_consumer *c, const struct ray_record
 struct ray_error *ray_consume_data(struct ray_consumer *c, const struct ray_record *r)
 {
 	const struct ray_plan *plan = c->t->plan;
-	const struct ray_probe *p = ray_catalogue_probe(c->t->catalogue, r->probe);
+	const struct ray_probe *p = ray_trace_probe(c->t, r->probe);
 	const struct ray_clause_plan *clause;
 	struct ray_error *err = NULL;
 
@@ -188,7 +188,7 @@ static const char *fault_text(uint32_t fault)
 static struct ray_error *consume_error(struct ray_consumer *c, const struct ray_record *r)
 {
 	const struct ray_record_error *e = (const struct ray_record_error *)r;
-	const struct ray_probe *p = ray_catalogue_probe(c->t->catalogue, r->probe);
+	const struct ray_probe *p = ray_trace_probe(c->t, r->probe);
 	char value[32] = "";
 
 	if (r->size < sizeof(*e) || !p)

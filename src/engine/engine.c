@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "engine/follow.h"
+#include "engine/kin.h"
 #include "engine/progeny.h"
 #include "engine/watch.h"
 #include "probe/process.h"
@@ -66,6 +67,8 @@ struct ray_error *ray_trace_create(struct ray_program *program, struct ray_catal
 	ray_code_process_let_all_go(catalogue);
 	if (!err)
 		err = ray_progeny_prepare(t);
+	if (!err)
+		err = ray_kin_prepare(t);
 	if (err)
 		return err;
 	*ret = ray_take(t);
@@ -120,6 +123,7 @@ void ray_trace_free(struct ray_trace *t)
 		return;
 	ray_entries_detach(t);
 	ray_follow_free(t->follow);
+	ray_kins_free(t->kins);
 	if (t->epoll >= 0)
 		close(t->epoll);
 	ray_consumer_free(t->consumer);

@@ -6,10 +6,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "engine/attach.h"
 #include "engine/cpus.h"
+#include "engine/kin.h"
 #include "engine/progeny.h"
 #include "engine/watch.h"
 #include "probe/process.h"
@@ -21,11 +23,17 @@ struct ring {
 	struct perf_event_mmap_page *head;
 };
 
+/* A process that has ended, or is another program from then on. */
+struct ended {
+	pid_t pid;
+	uint64_t time; /* ns */
+};
+
 struct ray_follow {
 	struct ray_trace *t;
 	RAY_VEC(struct ring) rings;
 	RAY_VEC(pid_t) changed; /* processes to look at */
-	RAY_VEC(pid_t) ended;
+	RAY_VEC(struct ended) ended;
 	bool any_process; /* some description can match a process that nobody knows yet */
 };
 
@@ -83,6 +91,11 @@ static struct ray_error *open_ring(struct ray_follow *f, int cpu)
 		.watermark = 1,
 		/* A new process fires its probes at once; the libraries of one that we have are worth no wakeup. */
 		.wakeup_watermark = f->any_process ? 1 : PAGES * page_size() / 2,
+		/* The last word of each record: by the clock of programs. */
+		.sample_type = PERF_SAMPLE_TIME,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
 	};
 	struct ring ring;
 
@@ -154,11 +167,11 @@ static void note_pid(struct ray_follow *f, uint32_t pid)
 }
 
 /* It has become another program: what was found in the one before is not in it, even if it has the same names. */
-static void note_exec(struct ray_follow *f, uint32_t pid)
+static void note_exec(struct ray_follow *f, uint32_t pid, uint64_t time)
 {
 	if (!f->any_process && !is_named(f, (pid_t)pid))
 		return;
-	(void)ray_vec_push(&f->ended, (pid_t)pid);
+	(void)ray_vec_push(&f->ended, (struct ended){ (pid_t)pid, time });
 	note_pid(f, pid);
 }
 
@@ -187,7 +200,8 @@ static struct ray_error *note_missed(struct ray_follow *f)
 }
 
 /* The first words of a mapping's and a name's record are pid and tid, of a fork's and an exit's pid, parent's pid and tid. */
-static void take_record(struct ray_follow *f, const struct perf_event_header *header, const uint32_t *words)
+static void take_record(struct ray_follow *f, const struct perf_event_header *header, const uint32_t *words,
+			uint64_t time)
 {
 	uint32_t type = header->type;
 
@@ -196,9 +210,10 @@ static void take_record(struct ray_follow *f, const struct perf_event_header *he
 	else if (type == PERF_RECORD_FORK && words[0] != words[1])
 		note_pid(f, words[0]);
 	else if (type == PERF_RECORD_COMM && (header->misc & PERF_RECORD_MISC_COMM_EXEC))
-		note_exec(f, words[0]);
+		note_exec(f, words[0], time);
 	else if (type == PERF_RECORD_EXIT && words[0] == words[2])
-		(void)ray_vec_push(&f->ended, (pid_t)words[0]); /* else its probes hang on, in nothing */
+		(void)ray_vec_push(&f->ended,
+				   (struct ended){ (pid_t)words[0], time }); /* else its probes hang on, in nothing */
 	else if (type == PERF_RECORD_LOST)
 		note_lost(f);
 }
@@ -219,13 +234,15 @@ static void read_ring(struct ray_follow *f, const struct ring *r)
 	uint64_t at = r->head->data_tail;
 	struct perf_event_header header;
 	uint32_t words[3];
+	uint64_t time;
 
-	while (end - at >= sizeof(header) + sizeof(words)) {
+	while (end - at >= sizeof(header) + sizeof(words) + sizeof(time)) {
 		copy_out(r, at, &header, sizeof(header));
-		if (header.size < sizeof(header) + sizeof(words) || header.size > end - at)
+		if (header.size < sizeof(header) + sizeof(words) + sizeof(time) || header.size > end - at)
 			break;
 		copy_out(r, at + sizeof(header), words, sizeof(words));
-		take_record(f, &header, words);
+		copy_out(r, at + header.size - sizeof(time), &time, sizeof(time));
+		take_record(f, &header, words, time);
 		at += header.size;
 	}
 	__atomic_store_n(&r->head->data_tail, end, __ATOMIC_RELEASE);
@@ -260,9 +277,9 @@ static struct ray_error *match_clause(struct ray_follow *f, struct ray_clause *c
 }
 
 /* A process has ended, or is another program now: what comes next under its number gets its probes anew. */
-static void forget(struct ray_follow *f, pid_t pid)
+static void forget(struct ray_trace *t, pid_t pid)
 {
-	struct ray_program *program = f->t->program;
+	struct ray_program *program = t->program;
 
 	for (size_t i = 0; i < program->clauses.n; i++) {
 		struct ray_clause *clause = program->clauses.at[i];
@@ -273,8 +290,20 @@ static void forget(struct ray_follow *f, pid_t pid)
 				clause->probes.at[n++] = clause->probes.at[k];
 		clause->probes.n = n;
 	}
-	ray_watch_forget(f->t, pid);
-	ray_catalogue_forget(f->t->catalogue, pid);
+	ray_links_forget(t, &pid, 1);
+	ray_watch_forget(t, pid, ray_kin_has(t, pid));
+	ray_catalogue_forget(t->catalogue, pid);
+}
+
+void ray_follow_replace(struct ray_trace *t, pid_t pid)
+{
+	for (size_t i = 0; i < t->watches.n; i++)
+		if (t->watches.at[i]->pid == pid) {
+			forget(t, pid);
+			break;
+		}
+	if (t->follow)
+		note_pid(t->follow, (uint32_t)pid);
 }
 
 static struct ray_error *look_at(struct ray_follow *f, pid_t pid)
@@ -285,8 +314,7 @@ static struct ray_error *look_at(struct ray_follow *f, pid_t pid)
 
 	ray_code_process_forget(f->t->catalogue, pid);
 	if (ray_code_process_is_other(f->t->catalogue, pid)) {
-		ray_links_forget(f->t, &pid, 1);
-		forget(f, pid);
+		forget(f->t, pid);
 	}
 	for (size_t i = 0; i < program->clauses.n && !err; i++)
 		if (clause_may_grow(f->t, program->clauses.at[i]))
@@ -308,17 +336,38 @@ static struct ray_error *look_at(struct ray_follow *f, pid_t pid)
 	return err;
 }
 
+/* Whether it is watched as what it has become since. */
+static bool is_born_since(const struct ray_trace *t, const struct ended *e)
+{
+	for (size_t i = 0; i < t->watches.n; i++)
+		if (t->watches.at[i]->pid == e->pid && t->watches.at[i]->born > e->time)
+			return true;
+	return false;
+}
+
+static void forget_ended(struct ray_follow *f)
+{
+	RAY_VEC(pid_t) pids = { 0 };
+
+	for (size_t i = 0; i < f->ended.n; i++)
+		if (!is_born_since(f->t, &f->ended.at[i]))
+			(void)ray_vec_push(&pids, f->ended.at[i].pid); /* without memory its links stay until the end */
+	/* All links at once, as the kernel waits for each time; and first: points that are free may be used again. */
+	ray_links_forget(f->t, pids.at, pids.n);
+	for (size_t i = 0; i < pids.n; i++)
+		forget(f->t, pids.at[i]);
+	ray_vec_free(&pids);
+	f->ended.n = 0;
+}
+
 struct ray_error *ray_follow_work(struct ray_follow *f)
 {
 	struct ray_error *err = NULL;
 
 	for (size_t i = 0; i < f->rings.n; i++)
 		read_ring(f, &f->rings.at[i]);
-	/* Links first: points that are free may be used again. */
-	ray_links_forget(f->t, f->ended.at, f->ended.n);
-	for (size_t i = 0; i < f->ended.n; i++)
-		forget(f, f->ended.at[i]);
-	f->ended.n = 0;
+	err = ray_kin_adopt(f->t);
+	forget_ended(f);
 	for (size_t i = 0; i < f->changed.n && !err; i++)
 		err = look_at(f, f->changed.at[i]);
 	f->changed.n = 0;

@@ -8,6 +8,7 @@
  *   link.c load.c  pieces + runtime -> one program each, loaded -> programs[i].fd
  *   attach*.c    hangs them in                                -> links
  *   progeny.c    keeps to the targets and what they start     -> the map TARGETS
+ *   watch.c kin.c  what hooks tell, in processes that run and that will -> the maps NODES, NODE_KIN
  *   run.c        BEGIN and END, activity, the loop
  *   consume.c, print*.c, aggregate*.c, speculate.c, drops.c   records -> text */
 #ifndef RAY_ENGINE_INTERNAL_H
@@ -109,11 +110,14 @@ struct ray_trace {
 	struct ray_consumer *consumer;
 	uint64_t switch_ns; /* when the buffer is read next; 0: whenever there is something */
 	struct ray_stacker *stacker;
+	struct ray_kins *kins;	   /* NULL: nobody wants processes that do not run yet */
 	struct ray_follow *follow; /* NULL: no probe can come later */
 	bool is_started, is_stopped;
 	bool wants_stacks; /* some clause takes a user stack */
 };
 
+/* kin.c: a probe by the number in a record; NULL if there is none. */
+const struct ray_probe *ray_trace_probe(struct ray_trace *t, uint32_t id);
 /* engine.c: ray_trace_fd() becomes readable when fd does. */
 RAY_MUST_USE struct ray_error *ray_trace_watch(struct ray_trace *t, int fd);
 /* clause_number.c: N of dt_clause_N. probe tells which of its descriptions is meant; NULL: the first. */

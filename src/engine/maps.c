@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "engine/internal.h"
+#include "engine/kin.h"
 #include "engine/link.h"
 #include "engine/maps.h"
 
@@ -383,6 +384,8 @@ struct ray_error *ray_maps_create(struct ray_trace *t)
 		err = create_bits(t, "targets", RAY_LINK_TARGETS, &t->targets);
 	if (!err && used[RAY_LINK_NODE_BITS])
 		err = create_bits(t, "node_bits", RAY_LINK_NODE_BITS, &t->node_bits);
+	if (!err && used[RAY_LINK_NODE_KIN])
+		err = ray_kin_create(t);
 	if (!err && used[RAY_LINK_PROBES])
 		err = ray_maps_create_names(t);
 	if (!err)

@@ -34,12 +34,17 @@ static uint64_t names_size(const struct ray_probe *p)
 static void name_store(struct ray_trace *t, struct names *n, const struct ray_probe *probe)
 {
 	const char *parts[4] = { probe->provider, probe->module, probe->function, probe->name };
+	struct ray_name_offsets *at;
 
-	if (probe->id >= t->probes_size || names_size(probe) > t->strings_size - t->strings_used ||
-	    n->probes[probe->id].at[0])
+	if (probe->id >= t->probes_size || names_size(probe) > t->strings_size - t->strings_used)
 		return;
-	for (int i = 0; i < 4; i++)
+	at = &n->probes[probe->id];
+	if (at->at[0] & RAY_NAME_NUMBERED && !probe->is_reserved)
+		part_store(t, n, probe, 0, parts[0]);
+	for (int i = 3; i >= 0 && !at->at[0]; i--)
 		part_store(t, n, probe, i, parts[i]);
+	if (probe->is_reserved)
+		at->at[0] |= RAY_NAME_NUMBERED;
 }
 
 static struct ray_error *map_names(struct ray_trace *t, struct names *n)

@@ -59,7 +59,7 @@ bool ray_field_is_fleeting(const struct ray_field *f)
 
 static const char *probe_part(const struct ray_consumer *c, uint64_t id, enum ray_builtin which)
 {
-	const struct ray_probe *p = id <= UINT32_MAX ? ray_catalogue_probe(c->t->catalogue, (uint32_t)id) : NULL;
+	const struct ray_probe *p = id <= UINT32_MAX ? ray_trace_probe(c->t, (uint32_t)id) : NULL;
 
 	if (!p)
 		return "";

@@ -26,8 +26,7 @@ static bool follows_children(const struct ray_trace *t)
 	return ray_progeny_is_wanted(t) && t->options.follow == RAY_FOLLOW_CHILDREN;
 }
 
-/* A raw tracepoint whose argument number `argument` is the task that it is about. */
-static struct ray_error *add_keeper(struct ray_trace *t, const char *name, int argument, const char *function)
+struct ray_error *ray_keeper_add(struct ray_trace *t, const char *name, int argument, const char *function)
 {
 	struct ray_entry *e = ray_arena_alloc(t->arena, sizeof(*e));
 
@@ -52,9 +51,9 @@ struct ray_error *ray_progeny_prepare(struct ray_trace *t)
 
 	if (!ray_progeny_is_wanted(t))
 		return NULL;
-	err = follows_children(t) ? add_keeper(t, "sched_process_fork", 1, "ray_progeny_fork") : NULL;
+	err = follows_children(t) ? ray_keeper_add(t, "sched_process_fork", 1, "ray_progeny_fork") : NULL;
 	if (!err)
-		err = add_keeper(t, "sched_process_free", 0, "ray_progeny_free");
+		err = ray_keeper_add(t, "sched_process_free", 0, "ray_progeny_free");
 	return err;
 }
 

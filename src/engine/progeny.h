@@ -11,6 +11,9 @@
 bool ray_progeny_is_wanted(const struct ray_trace *t);
 /* Adds the two programs to t->entries. */
 RAY_MUST_USE struct ray_error *ray_progeny_prepare(struct ray_trace *t);
+/* A program at a raw tracepoint of the scheduler: calls a function of the runtime with the task that is argument number `argument`. */
+RAY_MUST_USE struct ray_error *ray_keeper_add(struct ray_trace *t, const char *name, int argument,
+					      const char *function);
 /* Before anything is attached: the targets. */
 void ray_progeny_begin(struct ray_trace *t);
 /* When the two programs are at work: the children that targets have already. */

@@ -7,6 +7,7 @@
 
 #include "engine/attach.h"
 #include "engine/bits.h"
+#include "engine/kin.h"
 #include "engine/progeny.h"
 #include "probe/syscall.h"
 
@@ -272,15 +273,15 @@ static void tell_losses(struct ray_trace *t, const struct ray_watch *watch, uint
 				t->settings.progname, watch->pid, ray_hooks[row].loss, ray_hooks[row].names[0]);
 }
 
-static struct ray_error *tell(struct ray_trace *t, const struct ray_watch *watch)
+static struct ray_error *tell(struct ray_trace *t, struct ray_watch *watch)
 {
 	uint32_t tgid = (uint32_t)watch->pid;
 
 	if (t->node_bits)
 		ray_bits_add(t->node_bits, tgid);
-	if (!bpf_map_update_elem(t->maps[RAY_LINK_NODES], &tgid, &watch->node, BPF_ANY))
-		return NULL;
-	return ray_error_errno(RAY_FAILED, errno, "cannot watch process %d", watch->pid);
+	if (bpf_map_update_elem(t->maps[RAY_LINK_NODES], &tgid, &watch->node, BPF_ANY))
+		return ray_error_errno(RAY_FAILED, errno, "cannot watch process %d", watch->pid);
+	return ray_kin_offer(t, watch);
 }
 
 struct ray_error *ray_watches_tell(struct ray_trace *t)
@@ -387,7 +388,7 @@ static void forget_in(const struct ray_trace *t, int map, size_t key_size, uint3
 	}
 }
 
-void ray_watch_forget(struct ray_trace *t, pid_t pid)
+void ray_watch_forget(struct ray_trace *t, pid_t pid, bool is_kept)
 {
 	uint32_t tgid = (uint32_t)pid;
 	size_t n = 0, known = t->watches.n;
@@ -396,7 +397,7 @@ void ray_watch_forget(struct ray_trace *t, pid_t pid)
 		if (t->watches.at[i]->pid != pid)
 			t->watches.at[n++] = t->watches.at[i];
 	t->watches.n = n;
-	if (n == known)
+	if (n == known || is_kept)
 		return;
 	bpf_map_delete_elem(t->maps[RAY_LINK_NODES], &tgid);
 	if (t->node_bits)

@@ -22,8 +22,8 @@ RAY_MUST_USE struct ray_error *ray_watch_add_late(struct ray_trace *t, struct ra
 						  size_t count);
 /* Hangs what has come with libraries that the process has mapped since. */
 RAY_MUST_USE struct ray_error *ray_watch_grow(struct ray_trace *t, pid_t pid);
-/* A process has ended: what was kept for it goes. */
-void ray_watch_forget(struct ray_trace *t, pid_t pid);
+/* A process has ended: what was kept for it goes; with is_kept only on our side, as the kernel's is about what it is now. */
+void ray_watch_forget(struct ray_trace *t, pid_t pid, bool is_kept);
 
 /* enter_watch.c: from the moment a hook is hit until its slot may be taken; after that. */
 void ray_watch_emit_filter(struct ray_piece *p, uint32_t out);

@@ -298,6 +298,17 @@ struct ray_watched {
 	char operations[RAY_NODE_OPERATIONS][RAY_NODE_OPERATION]; /* of files, by uv_fs_type; "" where there is none */
 };
 
+/* Element of `node_kin`: what a process will be watched with that becomes this program (kin.bpf.h). */
+enum { RAY_KIN_COUNT = 64, RAY_KIN_HELD = 0xffffffff /* as tgid: user space changes it */ };
+
+struct ray_kin {
+	__u32 tgid; /* who has taken it; 0: nobody */
+	__u32 dev;  /* of the executable, as the kernel writes it */
+	__u64 inode;
+	__u64 born; /* when it was taken; ns */
+	struct ray_watched node;
+};
+
 struct ray_node_collection {
 	__u64 start; /* ns; 0: none */
 	__u64 sp;

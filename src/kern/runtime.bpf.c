@@ -9,6 +9,7 @@
 #include "kern/file.bpf.h"
 #include "kern/fire.bpf.h"
 #include "kern/json.bpf.h"
+#include "kern/kin.bpf.h"
 #include "kern/memory.bpf.h"
 #include "kern/network.bpf.h"
 #include "kern/node.bpf.h"

@@ -4,7 +4,10 @@
 #ifndef RAY_KERN_TASK_BPF_H
 #define RAY_KERN_TASK_BPF_H
 
+#include "kern/number.bpf.h"
 #include "kern/string.bpf.h"
+
+enum { RAY_TGID_DIGITS = 7 };
 
 /* A pointer in the kernel; 0 when it cannot be read. */
 static __always_inline __u64 ray_kernel_pointer(__u64 at)
@@ -89,9 +92,14 @@ RAY_RUNTIME __u64 ray_probe_part(__u64 slot, __u64 dst, __u64 which)
 	key = s->probe;
 	names = bpf_map_lookup_elem(RAY_MAP(PROBES), &key);
 	strings = bpf_map_lookup_elem(RAY_MAP(STRINGS), &first);
-	if (names && strings)
-		bpf_probe_read_kernel_str(ray_at(s, dst), ray_string_size(),
-					  strings + (names->at[which & 3] & 0xfffffff));
+	if (names && strings) {
+		__u32 at = names->at[which & 3];
+		__s64 size = bpf_probe_read_kernel_str(ray_at(s, dst), ray_string_size(), strings + (at & 0xfffffff));
+
+		/* It is of a process that user space has not named them for yet. */
+		if (at & RAY_NAME_NUMBERED && size > 0 && (__u64)size + RAY_TGID_DIGITS <= RAY_CONST(STRSIZE))
+			ray_lltostr(slot, dst + size - 1, bpf_get_current_pid_tgid() >> 32, 10);
+	}
 	return RAY_SCRATCH | dst;
 }
 

@@ -317,6 +317,7 @@ struct ray_state {
 	__u64 node_drops;		/* threads, connections, requests there was no room for */
 	__u64 node_cut;			/* names and paths of events that were longer than their place */
 	__u64 node_ids;			/* given to requests and connections so far */
+	__u64 kin_taken;		/* elements of NODE_KIN */
 	__u64 wall_offset;		/* walltimestamp - timestamp */
 	__u32 spec_state[64];		/* by id: 0 free, 1 active, 2 committing/discarding */
 	__u64 drops[RAY_DROP_CPUS];	/* by CPU: records the ring had no room for */
@@ -338,6 +339,8 @@ struct ray_name_offsets {
 	__u32 at[4];
 };
 
+#define RAY_NAME_NUMBERED 0x80000000U /* of the first: the number of the process belongs behind it */
+
 /* ---- constants and maps of the runtime: `RAY_CONST(x)` in a .bpf.c is an immediate that the linker replaces ---- */
 
 #define RAY_MAGIC 0x4e6f646552617900ULL
@@ -348,14 +351,15 @@ struct ray_name_offsets {
 #define RAY_LINK_MAPS(X) X(SLOTS) X(STATE) X(RING) X(POINTS) X(STRINGS) X(PROBES) X(STACKIDS) X(STACK_SCRATCH) X(UNWIND_ROWS) X(UNWIND_RANGES) X(PROCESSES) \
 	X(NODES) X(NODE_THREADS) X(NODE_CONNS) X(NODE_REQUESTS) X(NODE_WORKS) X(NODE_H2) \
 	X(TARGETS) /* one element, a bit for each tgid: processes that probes fire in, with -x follow */ \
-	X(NODE_BITS) /* alike, for what is in NODES: asked first, as hooks at system calls are hit by all of the machine */
+	X(NODE_BITS) /* alike, for what is in NODES: asked first, as hooks at system calls are hit by all of the machine */ \
+	X(NODE_KIN)
 #define RAY_LINK_CONSTS(X) \
 	X(STRSIZE) X(SLOT_MASK) /* offsets into the slot are and-ed with it */ \
 	X(BLOCK) /* largest copy at a masked offset */ X(WORK_AT) /* the runtime's own area */ X(SCRATCH_START) X(SCRATCH_SIZE) \
 	X(NSPEC) X(RING_FLAGS) /* of records: whether each wakes who waits for it */ X(EVENT_AT) /* struct ray_node_area */ X(RECORD_AT) /* the record that a clause makes */ X(WATCHED) /* RAY_EVENT_BIT()s that anybody wants */ \
 	X(TASK_REAL_PARENT) X(TASK_GROUP_LEADER) X(MM_EXE_FILE) X(TASK_TGID) X(TASK_PID) X(TASK_FILES) X(TASK_FS) X(TASK_MM) X(TASK_COMM) X(TASK_EXIT_CODE) X(TASK_SIGNAL) X(SIGNAL_GROUP_CODE) X(TASK_RUNTIME) X(TASK_DS) X(TASK_ES) X(TASK_FSBASE) X(TASK_GSBASE) X(TASK_TRAP) \
 	X(MM_ARG_START) X(MM_ARG_END) X(MM_START_STACK) X(MM_XOL_AREA) X(XOL_VADDR) X(TASK_UTASK) X(UTASK_RETURNS) X(RETURN_ADDRESS) X(RETURN_NEXT) \
-	X(FILES_FDT) X(FDT_FD) X(FDT_MAX) X(FILE_PATH) X(FILE_FLAGS) X(FILE_POS) X(FILE_INODE) X(FILE_PRIVATE) X(INODE_INO) X(INODE_MODE) \
+	X(FILES_FDT) X(FDT_FD) X(FDT_MAX) X(FILE_PATH) X(FILE_FLAGS) X(FILE_POS) X(FILE_INODE) X(FILE_PRIVATE) X(INODE_SB) X(SB_DEV) X(INODE_INO) X(INODE_MODE) \
 	X(PATH_DENTRY) X(PATH_MNT) X(FS_PWD) X(FS_ROOT) X(DENTRY_PARENT) X(DENTRY_NAME) X(DENTRY_INODE) X(DENTRY_SB) X(DENTRY_HASHED) \
 	X(SB_TYPE) X(FSTYPE_NAME) X(MOUNT_MNT) X(MOUNT_PARENT) X(MOUNT_MOUNTPOINT) X(VFSMOUNT_ROOT) \
 	X(SOCKET_SK) X(SOCKET_TYPE) X(SOCK_FAMILY) X(SOCK_NUM) X(SOCK_DPORT) X(SOCK_DADDR) X(SOCK_RCV_SADDR) X(SOCK_V6_DADDR) X(SOCK_V6_RCV_SADDR) \

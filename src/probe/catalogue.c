@@ -323,6 +323,32 @@ struct ray_error *ray_catalogue_add(struct ray_catalogue *c, const struct ray_pr
 	return NULL;
 }
 
+struct ray_error *ray_catalogue_reserve(struct ray_catalogue *c, const struct ray_provider *owner,
+					const struct ray_probe_names *names, struct ray_probe **ret)
+{
+	*ret = probe_new(c, owner, names);
+	if (!*ret)
+		return &ray_enomem;
+	(*ret)->is_reserved = true;
+	return NULL;
+}
+
+struct ray_error *ray_catalogue_name(struct ray_catalogue *c, struct ray_probe *probe, const char *provider)
+{
+	const char *copy = ray_arena_strdup(c->arena, provider);
+	struct ray_probe **place;
+
+	if (!copy || !table_make_room(c))
+		return &ray_enomem;
+	probe->provider = copy;
+	probe->is_reserved = false;
+	/* The number of a process that has ended is used again: its probes keep their numbers, and are not found any more. */
+	place = place_find(c, &(struct ray_probe_names){ copy, probe->module, probe->function, probe->name, 0 });
+	c->count += !*place;
+	*place = probe;
+	return NULL;
+}
+
 bool ray_probe_spec_has(const struct ray_probe_spec *spec, const struct ray_probe_names *names)
 {
 	return ray_glob_matches(spec->name, names->name) && ray_glob_matches(spec->function, names->function) &&

@@ -22,8 +22,9 @@ struct ray_probe {
 	uint32_t id;
 	const char *provider, *module, *function, *name;
 	const struct ray_provider *owner;
-	pid_t pid;  /* the process it belongs to (pid, usdt); 0: none */
-	void *data; /* the provider's */
+	pid_t pid;	  /* the process it belongs to (pid, usdt); 0: none */
+	void *data;	  /* the provider's */
+	bool is_reserved; /* for a process that nobody knows yet: its provider has no number */
 	/* Set by the first call of ray_probe_sites(). */
 	struct ray_site *sites;
 	size_t site_count;

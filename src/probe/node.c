@@ -220,23 +220,35 @@ static struct ray_watch *watch_known(struct ray_catalogue *c, const struct ray_n
 	return NULL;
 }
 
+static struct ray_error *watch_new(struct ray_catalogue *c, pid_t pid, uint64_t inode, const char *module,
+				   struct ray_watch **ret)
+{
+	struct ray_watch *watch = ray_arena_alloc(ray_catalogue_arena(c), sizeof(*watch));
+
+	if (!watch)
+		return &ray_enomem;
+	watch->pid = pid;
+	watch->inode = inode;
+	watch->module = ray_arena_strdup(ray_catalogue_arena(c), module);
+	watch->lacks = ray_arena_alloc(ray_catalogue_arena(c), ray_hook_count * sizeof(bool));
+	if (!watch->module || !watch->lacks || !ray_vec_push(ray_catalogue_watches(c), watch))
+		return &ray_enomem;
+	*ret = watch;
+	return NULL;
+}
+
 static struct ray_error *watch_get(struct ray_catalogue *c, const struct ray_node_about *about, struct ray_watch **ret)
 {
 	struct ray_watch *watch = watch_known(c, about);
 	struct ray_error *err;
 
-	*ret = watch;
 	if (!watch) {
-		watch = ray_arena_alloc(ray_catalogue_arena(c), sizeof(*watch));
-		if (watch)
-			watch->lacks = ray_arena_alloc(ray_catalogue_arena(c), ray_hook_count * sizeof(bool));
-		if (!watch || !watch->lacks || !ray_vec_push(ray_catalogue_watches(c), watch))
-			return &ray_enomem;
-		watch->pid = about->pid;
-		watch->inode = about->module->inode;
+		err = watch_new(c, about->pid, about->module->inode, about->module->name, &watch);
+		if (err)
+			return err;
 		watch->node.version = about->major * 1000 + about->minor;
-		*ret = watch;
 	}
+	*ret = watch;
 	/* It may have mapped more libraries since. */
 	if (watch->module_count == about->process->modules.n)
 		return NULL;
@@ -294,6 +306,27 @@ static struct ray_error *match_late(struct ray_catalogue *c, const struct ray_pr
 	struct search s = { c, p, spec, matches };
 
 	return match_one(pid, &s);
+}
+
+/* ---- processes of the same program ---- */
+
+struct ray_error *ray_watch_reserve(struct ray_catalogue *c, const struct ray_watch *like, uint32_t event,
+				    struct ray_probe **ret)
+{
+	const struct ray_probe_names names = { ray_provider_node.name, like->module, ray_node_events[event].group,
+					       event_name(event), 0 };
+
+	return ray_catalogue_reserve(c, &ray_provider_node, &names, ret);
+}
+
+struct ray_error *ray_watch_adopt(struct ray_catalogue *c, const struct ray_watch *like, pid_t pid,
+				  struct ray_watch **ret)
+{
+	struct ray_error *err = watch_new(c, pid, like->inode, like->module, ret);
+
+	if (!err)
+		(*ret)->events = like->events;
+	return err;
 }
 
 /* ---- probes ---- */

@@ -60,6 +60,11 @@ struct ray_probe_names {
 RAY_MUST_USE struct ray_error *ray_catalogue_add(struct ray_catalogue *c, const struct ray_provider *owner,
 						 const struct ray_probe_names *names, ray_probe_list *matches,
 						 struct ray_probe **ret);
+/* A probe that has a number and is found by no description, until it is named: then it is the one of its names. */
+RAY_MUST_USE struct ray_error *ray_catalogue_reserve(struct ray_catalogue *c, const struct ray_provider *owner,
+						     const struct ray_probe_names *names, struct ray_probe **ret);
+RAY_MUST_USE struct ray_error *ray_catalogue_name(struct ray_catalogue *c, struct ray_probe *probe,
+						  const char *provider);
 /* The directory of tracefs, opened once: remains the catalogue's. */
 RAY_MUST_USE struct ray_error *ray_catalogue_tracefs(struct ray_catalogue *c, int *ret);
 /* Consumes err: the catalogue's note, if it has none yet. */

@@ -43,6 +43,7 @@ struct ray_watch_site {
 
 struct ray_watch {
 	pid_t pid;
+	const char *module;	      /* name of the file that holds V8 */
 	uint64_t inode;		      /* of the file that holds V8: another one is another program */
 	size_t module_count;	      /* when it was looked at */
 	uint64_t events;	      /* that this process can tell */
@@ -50,10 +51,19 @@ struct ray_watch {
 	struct ray_watch_site *sites; /* functions only: system calls are the same everywhere */
 	size_t site_count;
 	bool *lacks; /* by row: it would help, and the process has no such function */
+	/* The engine's (engine/kin.h): when the kernel began to watch it, ns, 0 if we did; events that others of its program are offered. */
+	uint64_t born, offered;
 };
 
 /* Events that a description can match in any process, also one that does not run yet: 0 if it is not about the node provider. */
 uint64_t ray_watch_events(const struct ray_probe_spec *spec);
+
+/* The probe of an event in a process of the same program that does not run yet (ray_catalogue_reserve()). */
+RAY_MUST_USE struct ray_error *ray_watch_reserve(struct ray_catalogue *c, const struct ray_watch *like, uint32_t event,
+						 struct ray_probe **ret);
+/* Such a process runs: it is watched like the other one until it is looked at. */
+RAY_MUST_USE struct ray_error *ray_watch_adopt(struct ray_catalogue *c, const struct ray_watch *like, pid_t pid,
+					       struct ray_watch **ret);
 
 static inline uint64_t ray_hook_events(const struct ray_hook *hook)
 {

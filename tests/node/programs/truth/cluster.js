@@ -54,8 +54,6 @@ async function main() {
 		go: async () => {
 			await ask(port, 'first');
 			await fork();
-			// A process is watched some tens of milliseconds after it has become a node; what it does before, nobody sees.
-			await new Promise((resolve) => setTimeout(resolve, 1000));
 			await ask(port, 'second');
 			await collect();
 		},
