@@ -215,6 +215,31 @@ static void a_kernel_without_a_tracepoint_is_told_by_its_types(void **state)
 	assert_false(ray_tracepoint_exists(path, "sched_exit_tp"));
 }
 
+static void a_reserved_probe_is_found_once_it_is_named(void **state)
+{
+	const struct ray_probe_names names = { "node", "node", "http", "http-server-request", 0 };
+	const struct ray_probe_names full = { "node77", "node", "http", "http-server-request", 0 };
+	struct ray_probe *first, *second, *found;
+	ray_probe_list list = { 0 };
+
+	(void)state;
+	assert_null(ray_catalogue_reserve(catalogue, &ray_provider_node, &names, &first));
+	assert_null(ray_catalogue_reserve(catalogue, &ray_provider_node, &names, &second));
+	assert_true(first->is_reserved && second->is_reserved && first->id != second->id);
+	assert_ptr_equal(ray_catalogue_probe(catalogue, first->id), first);
+	assert_null(ray_catalogue_name(catalogue, first, "node77"));
+	assert_false(first->is_reserved);
+	assert_string_equal(first->provider, "node77");
+	assert_null(ray_catalogue_add(catalogue, &ray_provider_node, &full, &list, &found));
+	assert_ptr_equal(found, first);
+	/* Another process has the same number. */
+	assert_null(ray_catalogue_name(catalogue, second, "node77"));
+	assert_null(ray_catalogue_add(catalogue, &ray_provider_node, &full, &list, &found));
+	assert_ptr_equal(found, second);
+	assert_ptr_equal(ray_catalogue_probe(catalogue, first->id), first);
+	ray_vec_free(&list);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -227,6 +252,7 @@ int main(void)
 		cmocka_unit_test(every_parameter_of_every_call_has_a_type_and_a_name),
 		cmocka_unit_test(a_number_means_the_same_probe_in_every_run),
 		cmocka_unit_test(a_kernel_without_a_tracepoint_is_told_by_its_types),
+		cmocka_unit_test(a_reserved_probe_is_found_once_it_is_named),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
