@@ -172,6 +172,17 @@ static bool is_handler(struct ray_js *js, uint64_t pc)
 	return n > sizeof(suffix) && !strcmp(s.name + n - (sizeof(suffix) - 1), suffix);
 }
 
+bool ray_leaf_is_entry(struct ray_js *js, uint64_t pc)
+{
+	static const char name[] = "InterpreterEntryTrampoline";
+	const struct ray_module *m;
+	struct ray_symbol s;
+	uint64_t vaddr;
+
+	return ray_walk_region(js, pc, &m, &vaddr) == RAY_WALK_BUILTIN && ray_elf_symbol_at(m->elf, vaddr, &s) &&
+	       ray_js_builtin_name(s.name) && !strncmp(ray_js_builtin_name(s.name), name, sizeof(name) - 1);
+}
+
 static void inspect_builtin(struct ray_js *js, const struct ray_raw_frame *f, const struct ray_v8_frame *frame,
 			    const struct ray_unwind_regs *regs, struct ray_leaf *ret)
 {

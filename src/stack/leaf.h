@@ -29,4 +29,7 @@ void ray_leaf_inspect_caller(struct ray_js *js, const struct ray_raw_frame *f, s
 /* Executable, and behind something that looks like a call instruction. */
 bool ray_leaf_is_return_address(struct ray_js *js, uint64_t address);
 
+/* In the builtin that makes the frames of interpreted functions. */
+bool ray_leaf_is_entry(struct ray_js *js, uint64_t pc);
+
 #endif

@@ -402,7 +402,7 @@ static bool name_v8(struct namer *n, const struct ray_raw_frame *raw, const stru
 	}
 	if (raw->region == RAY_WALK_BUILTIN)
 		return push_builtin(n, raw, m, vaddr);
-	if (ray_v8_code_find(&n->js->v8, raw->pc, &code))
+	if (ray_v8_code_find(&n->js->v8, raw->pc, &code) && code.tier == RAY_TIER_NONE)
 		f.function = "(RegExp code)";
 	else
 		f.why = "generated code without a frame that V8 writes";

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "stack/leaf.h"
 #include "v8/frame.h"
 #include "v8/function.h"
 
@@ -230,21 +231,37 @@ static void check_seam(struct ray_js *js, const struct ray_tick *tick, struct ra
 	}
 }
 
-static size_t known_slot(uint64_t bytecode)
+static size_t known_slot(uint64_t object)
 {
-	return (size_t)((bytecode >> 3) * 0x9e3779b97f4a7c15ull >> 40) % RAY_SAMPLED_KNOWN;
+	return (size_t)((object >> 3) * 0x9e3779b97f4a7c15ull >> 40) % RAY_SAMPLED_KNOWN;
 }
 
-/* The function that bytecode was seen to belong to, if it still does. */
-static uint64_t function_of(struct ray_js *js, const struct ray_sampled_known *known, uint64_t bytecode)
+static void learn(struct ray_sampled_known *known, uint64_t object, uint64_t shared)
 {
-	size_t i = known_slot(bytecode);
-	uint64_t own;
+	known->at[known_slot(object)] = (__typeof__(known->at[0])){ object, shared };
+}
 
-	if (!bytecode || known->at[i].bytecode != bytecode ||
-	    !ray_v8_shared_bytecode(&js->v8, known->at[i].shared, &own) || own != bytecode)
-		return 0;
-	return known->at[i].shared;
+static uint64_t recall(const struct ray_sampled_known *known, uint64_t object)
+{
+	size_t i = known_slot(object);
+
+	return object && known->at[i].object == object ? known->at[i].shared : 0;
+}
+
+/* The function of baseline code: the code may know its bytecode, or its function knows the code. */
+static uint64_t baseline_function(struct ray_js *js, const struct ray_sampled_known *known,
+				  const struct ray_v8_code *code)
+{
+	uint64_t shared = recall(known, code->object);
+
+	return shared && ray_v8_code_is_of(&js->v8, code, shared) ? shared : 0;
+}
+
+static uint64_t interpreted_function(struct ray_js *js, const struct ray_sampled_known *known, uint64_t bytecode)
+{
+	uint64_t shared = recall(known, bytecode), own;
+
+	return shared && ray_v8_shared_bytecode(&js->v8, shared, &own) && own == bytecode ? shared : 0;
 }
 
 /* The function of a frame that does not tell it any more; 0 if nobody else does. */
@@ -254,13 +271,11 @@ static uint64_t find_shared(struct ray_js *js, const struct ray_sampled_known *k
 	struct ray_v8_code code;
 	uint64_t shared;
 
-	if (f->region == RAY_WALK_JIT && ray_v8_code_find(&js->v8, f->at, &code)) {
-		if (code.tier != RAY_TIER_BASELINE && ray_v8_code_shared(&js->v8, &code, &shared))
-			return shared;
-		if (!ray_v8_code_bytecode(&js->v8, &code, &bytecode))
-			bytecode = 0;
-	}
-	return function_of(js, known, bytecode);
+	if (f->region != RAY_WALK_JIT || !ray_v8_code_find(&js->v8, f->at, &code))
+		return interpreted_function(js, known, bytecode);
+	if (code.tier == RAY_TIER_BASELINE)
+		return baseline_function(js, known, &code);
+	return ray_v8_code_shared(&js->v8, &code, &shared) ? shared : 0;
 }
 
 /* Is it a frame of a function at all, though its JSFunction is none any more? */
@@ -273,30 +288,80 @@ static bool has_function(struct ray_js *js, const struct ray_raw_frame *f, const
 	return as->bytecode_offset >= 0;
 }
 
-static void check_frame(struct ray_js *js, struct ray_sampled_known *known, struct ray_raw_frame *f,
-			struct ray_sampled *s)
+static void learn_frame(struct ray_js *js, struct ray_sampled_known *known, const struct ray_raw_frame *f,
+			const struct ray_v8_frame *v)
+{
+	struct ray_v8_code code;
+
+	if (v->bytecode_array)
+		learn(known, v->bytecode_array, v->shared);
+	if (f->region == RAY_WALK_JIT && ray_v8_code_find(&js->v8, f->at, &code) && code.tier == RAY_TIER_BASELINE)
+		learn(known, code.object, v->shared);
+}
+
+static void doubt(struct ray_raw_frame *f, struct ray_sampled *s)
+{
+	if (f->shared)
+		return;
+	f->fp = 0; /* so that no name is made of it */
+	s->unnamed++;
+}
+
+/* push rsi or push rdi: context and function are stored next. */
+static bool is_storing(struct ray_js *js, uint64_t pc)
+{
+	uint8_t byte;
+
+	return ray_target_read(js->target, pc, &byte, 1) == 1 && (byte == 0x56 || byte == 0x57);
+}
+
+/* A frame whose slots lie below the stack pointer is only being made, or is being taken down: what is there may be of another one. While it is made,
+ * the function is in rdi. */
+static void check_unfinished(struct ray_js *js, const struct ray_tick *tick, const struct ray_sampled_known *known,
+			     struct ray_raw_frame *f, struct ray_sampled *s)
+{
+	bool in_jit = f->region == RAY_WALK_JIT;
+	struct ray_v8_code code;
+	uint64_t shared, bytecode;
+
+	if (is_storing(js, f->pc) && ray_v8_function_shared(&js->v8, tick->registers.rdi, &shared) &&
+	    (in_jit ? ray_v8_code_find(&js->v8, f->at, &code) && ray_v8_code_is_of(&js->v8, &code, shared) :
+		      ray_leaf_is_entry(js, f->pc) && ray_v8_shared_bytecode(&js->v8, shared, &bytecode))) {
+		f->shared = shared;
+		f->entering = true;
+		return;
+	}
+	if (in_jit && ray_v8_code_find(&js->v8, f->at, &code) && code.tier != RAY_TIER_NONE) {
+		f->shared = find_shared(js, known, f, 0);
+		doubt(f, s);
+		return;
+	}
+	f->fp = 0;
+}
+
+static void check_frame(struct ray_js *js, const struct ray_tick *tick, struct ray_sampled_known *known,
+			struct ray_raw_frame *f, struct ray_sampled *s)
 {
 	struct ray_v8_frame v, as;
 
 	if (!js->layout || (f->region != RAY_WALK_JIT && f->region != RAY_WALK_BUILTIN) || !f->fp || f->frameless)
 		return;
+	if (f->exact && f->fp + (uint64_t)(int64_t)ray_v8_get(js->layout, RAY_V8_FP_FUNCTION) < f->sp) {
+		check_unfinished(js, tick, known, f, s);
+		return;
+	}
 	ray_v8_frame_read(&js->v8, f->fp, &v);
 	if (v.kind == RAY_V8_FRAME_TYPED)
 		return;
-	ray_v8_frame_read_as(&js->v8, f->fp, 0, &as);
 	if (v.kind == RAY_V8_FRAME_FUNCTION && is_running(js, v.shared, f->at, f->region, v.bytecode_array)) {
-		if (v.bytecode_array)
-			known->at[known_slot(v.bytecode_array)] =
-				(__typeof__(known->at[0])){ v.bytecode_array, v.shared };
+		learn_frame(js, known, f, &v);
 		return;
 	}
+	ray_v8_frame_read_as(&js->v8, f->fp, 0, &as);
 	if (v.kind != RAY_V8_FRAME_FUNCTION && !has_function(js, f, &as))
 		return;
 	f->shared = find_shared(js, known, f, as.bytecode_array);
-	if (f->shared)
-		return;
-	f->fp = 0; /* so that no name is made of it */
-	s->unnamed++;
+	doubt(f, s);
 }
 
 /* ---- identity ---- */
@@ -345,7 +410,7 @@ struct ray_error *ray_sampled_walk(struct ray_js *js, const struct ray_tick *tic
 	check_seam(js, tick, &ret->walk);
 	ret->id = mix((uint64_t)tick->pid, (uint64_t)ret->walk.end);
 	for (size_t i = 0; i < ret->walk.frames.n; i++) {
-		check_frame(js, known, &ret->walk.frames.at[i], ret);
+		check_frame(js, tick, known, &ret->walk.frames.at[i], ret);
 		ret->id = frame_id(js, ret->id, &ret->walk.frames.at[i]);
 	}
 	if (!ret->id)

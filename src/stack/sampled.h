@@ -12,10 +12,10 @@
 
 enum { RAY_SAMPLED_KNOWN = 4096 };
 
-/* What was seen of one process: which function a BytecodeArray belongs to. */
+/* What was seen of one process: which function a BytecodeArray, or baseline code, belongs to. */
 struct ray_sampled_known {
 	struct {
-		uint64_t bytecode, shared;
+		uint64_t object, shared;
 	} at[RAY_SAMPLED_KNOWN];
 };
 
