@@ -14,6 +14,8 @@
 
 RAY_FORMAT_WRITER(html);
 RAY_FORMAT_READER(html);
+RAY_FORMAT_WRITER(svg);
+RAY_FORMAT_READER(svg);
 RAY_FORMAT_WRITER(folded);
 RAY_FORMAT_READER(folded);
 /* One function as folded stacks name it. */

@@ -181,7 +181,9 @@ class Chart {
 	}
 
 	// As much of a text as fits, whole characters only.
-	fit(c, text, width) {
+	fit(c, name, width) {
+		if (this.measure(c, isolate(name)) <= width) return isolate(name);
+		const text = shortName(name);
 		const whole = this.measure(c, isolate(text));
 		if (whole <= width) return isolate(text);
 		const characters = Array.from(text.slice(0, Math.ceil(width)));
@@ -204,6 +206,7 @@ class Chart {
 		c.fillStyle = this.ink.page;
 		c.fillRect(0, 0, this.width, AXIS);
 		for (const { x, text } of this.source.axis(this.range, this.width)) {
+			if (x + 4 + this.measure(c, text) > this.width) continue;
 			c.fillStyle = this.ink.line;
 			c.fillRect(Math.round(x), AXIS - 6, 1, 6);
 			c.fillStyle = this.ink.faint;

@@ -59,6 +59,9 @@ function placeOf({ functions }, fn, line = 0, column = 0) {
 /** The end of a path, for tables. */
 const shortFile = (file) => file.replace(/^file:\/\//, '').split('/').slice(-2).join('/');
 
+/** A C++ name without the namespaces before it, for where there is no room for them. */
+const shortName = (name) => name.replace(/^(?:(?:[a-z0-9_]+|\(anonymous namespace\))::)+(?=[^:])/, '');
+
 function kindText(profile, fn) {
 	const kind = profile.kinds[profile.functions.kind[fn]];
 	const name = profile.functions.package[fn];
