@@ -10,8 +10,9 @@ enum { RAY_CTX_REG = BPF_REG_6, RAY_SLOT_REG = BPF_REG_7, RAY_POINT_REG = BPF_RE
 /* Bytes of an entry's stack, below the frame pointer. */
 enum {
 	RAY_STACK_KEY = -8,
-	RAY_STACK_REGS = -32,	  /* orig_ax, ip, cs of a system call that returns */
-	RAY_STACK_CALL_ARGS = -96 /* in front of them, r10 to rdi: the registers that its arguments are in */
+	RAY_STACK_NUMBER = -32,	   /* of a system call that returns */
+	RAY_STACK_CALL_REGS = -64, /* where its registers are; in hooks only */
+	RAY_STACK_CALL_ARGS = -96  /* r10 to rdi: the registers that its arguments are in; not in hooks */
 };
 
 /* Offsets in the kernel's struct pt_regs of x86_64, which its own ABI fixes. */
@@ -52,6 +53,8 @@ void ray_entry_emit(struct ray_trace *t, struct ray_entry *e);
 void ray_entry_emit_fault(struct ray_trace *t, struct ray_piece *p);
 /* R0 = map[key on the stack], or goto none. */
 void ray_enter_lookup(struct ray_piece *p, uint32_t map, uint32_t none);
+/* R0 = the registers that the process came into the kernel with. */
+void ray_enter_call_regs(struct ray_piece *p);
 /* To the label unless tracing is on. */
 void ray_enter_activity(const struct ray_entry *e, struct ray_piece *p, uint32_t label);
 void ray_enter_zero_locals(const struct ray_plan *plan, struct ray_piece *p);

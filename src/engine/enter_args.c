@@ -77,7 +77,7 @@ static void emit_syscall_word(const struct ray_entry *e, struct ray_piece *p, in
 	if (value == RAY_RAW_NUMBER && is_enter)
 		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_CTX_REG, 8));
 	else if (value == RAY_RAW_NUMBER)
-		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, BPF_REG_10, RAY_STACK_REGS));
+		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, BPF_REG_10, RAY_STACK_NUMBER));
 	else if (is_enter && value >= 0 && value < (int)RAY_COUNT(regs))
 		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_SLOT_REG, spill_at(0) + regs[value] - first));
 	else if (!is_enter && value == 0)

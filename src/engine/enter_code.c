@@ -56,12 +56,29 @@ void ray_enter_lookup(struct ray_piece *p, uint32_t map, uint32_t none)
 	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JEQ, BPF_REG_0, 0), none);
 }
 
+/* R0 = the registers of the process, which the verifier lets us look at without a copy. */
+void ray_enter_call_regs(struct ray_piece *p)
+{
+	ray_piece_emit(p, RAY_CALL_HELPER(BPF_FUNC_get_current_task_btf));
+	ray_piece_emit(p, RAY_MOV_REG(BPF_REG_1, BPF_REG_0));
+	ray_piece_emit(p, RAY_CALL_HELPER(BPF_FUNC_task_pt_regs));
+}
+
+/* What a call that returns was called with, onto the stack. */
+static void emit_call_args(struct ray_piece *p)
+{
+	static const int regs[] = { RAY_REGS_DI, RAY_REGS_SI, RAY_REGS_DX, RAY_REGS_R10, RAY_REGS_R8, RAY_REGS_R9 };
+
+	for (size_t i = 0; i < RAY_COUNT(regs); i++) {
+		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, BPF_REG_0, regs[i]));
+		ray_piece_emit(p,
+			       RAY_STORE(BPF_DW, BPF_REG_10, BPF_REG_1, RAY_STACK_CALL_ARGS + regs[i] - RAY_REGS_R10));
+	}
+}
+
 /* R1 = number of the system call; out if it is a 32-bit program's. On return the number is in the registers only. */
 static void emit_syscall_number(const struct ray_entry *e, struct ray_piece *p, uint32_t out)
 {
-	bool wants_args = ray_entry_wants_call_args(e);
-	int to = wants_args ? RAY_STACK_CALL_ARGS : RAY_STACK_REGS;
-	int from = wants_args ? RAY_REGS_R10 : RAY_REGS_ORIG_AX;
 	uint32_t known;
 
 	if (e->kind == RAY_SITE_SYSCALL_ENTER) {
@@ -69,16 +86,15 @@ static void emit_syscall_number(const struct ray_entry *e, struct ray_piece *p, 
 		return;
 	}
 	known = ray_piece_label(p);
-	ray_piece_emit(p, RAY_MOV_REG(BPF_REG_1, BPF_REG_10));
-	ray_piece_emit(p, RAY_ALU_IMM(BPF_ADD, BPF_REG_1, to));
-	ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_2, RAY_REGS_CS + 8 - from));
-	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_3, RAY_CTX_REG, 0));
-	ray_piece_emit(p, RAY_ALU_IMM(BPF_ADD, BPF_REG_3, from));
-	ray_piece_emit(p, RAY_CALL_HELPER(BPF_FUNC_probe_read_kernel));
-	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JNE, BPF_REG_0, 0), out);
-	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_2, BPF_REG_10, RAY_STACK_REGS + 16));
+	ray_enter_call_regs(p);
+	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_2, BPF_REG_0, RAY_REGS_CS));
 	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JEQ, BPF_REG_2, RAY_CS_USER32), out);
-	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, BPF_REG_10, RAY_STACK_REGS));
+	if (e->is_watch)
+		ray_piece_emit(p, RAY_STORE(BPF_DW, BPF_REG_10, BPF_REG_0, RAY_STACK_CALL_REGS));
+	if (ray_entry_wants_call_args(e))
+		emit_call_args(p);
+	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, BPF_REG_0, RAY_REGS_ORIG_AX));
+	ray_piece_emit(p, RAY_STORE(BPF_DW, BPF_REG_10, BPF_REG_1, RAY_STACK_NUMBER));
 	/* What returns from a signal handler has all registers as they were before it: the kernel takes the number away. */
 	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JNE, BPF_REG_1, -1), known);
 	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_2, RAY_CTX_REG, 8));

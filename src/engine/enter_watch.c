@@ -12,7 +12,6 @@ enum {
 	CTX_AT = -56,
 	SLOT_AT = -48,
 	WATCHED_AT = -40,
-	REGS_READ = RAY_REGS_ORIG_AX - RAY_REGS_R10,
 };
 
 static int hook_arg(int i)
@@ -36,19 +35,20 @@ void ray_watch_emit_filter(struct ray_piece *p, uint32_t out)
 static void emit_syscall(const struct ray_entry *e, struct ray_piece *p)
 {
 	static const int regs[] = { RAY_REGS_DI, RAY_REGS_SI, RAY_REGS_DX, RAY_REGS_R10, RAY_REGS_R8, RAY_REGS_R9 };
-	int spills = offsetof(struct ray_slot, spills);
+	bool is_exit = e->kind == RAY_SITE_SYSCALL_EXIT;
 
-	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_3, RAY_CTX_REG, 0));
-	ray_piece_emit(p, RAY_ALU_IMM(BPF_ADD, BPF_REG_3, RAY_REGS_R10));
-	ray_enter_read(p, spills, REGS_READ, BPF_FUNC_probe_read_kernel);
+	if (is_exit)
+		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_0, BPF_REG_10, RAY_STACK_CALL_REGS));
+	else
+		ray_enter_call_regs(p);
 	for (size_t i = 0; i < RAY_COUNT(regs); i++) {
-		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_SLOT_REG, spills + regs[i] - RAY_REGS_R10));
+		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, BPF_REG_0, regs[i]));
 		ray_piece_emit(p, RAY_STORE(BPF_DW, RAY_SLOT_REG, BPF_REG_1, hook_arg((int)i)));
 	}
 	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_CTX_REG, 8));
-	if (e->kind == RAY_SITE_SYSCALL_EXIT) {
+	if (is_exit) {
 		ray_piece_emit(p, RAY_STORE(BPF_DW, RAY_SLOT_REG, BPF_REG_1, hook_arg(RAY_HOOK_RESULT)));
-		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, BPF_REG_10, RAY_STACK_REGS));
+		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, BPF_REG_10, RAY_STACK_NUMBER));
 	}
 	ray_piece_emit(p, RAY_STORE(BPF_DW, RAY_SLOT_REG, BPF_REG_1, hook_arg(RAY_HOOK_NUMBER)));
 }
