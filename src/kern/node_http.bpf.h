@@ -79,6 +79,14 @@ static __always_inline int ray_http_is(const struct ray_http_loop *c, const stru
 	return c->stream->state == state && w->at < w->end;
 }
 
+/* Nothing can come of the call any more. */
+static __always_inline int ray_http_is_over(const struct ray_http_loop *c, const struct ray_node_window *w)
+{
+	const __u64 *cursor = c->s->cursor;
+
+	return w->at >= w->end && !cursor[RAY_AT_SIZE] && !cursor[RAY_AT_REST] && c->stream->state != RAY_HTTP_DONE;
+}
+
 /* As far as it goes on in this order: a short message needs a few steps only. */
 static long ray_http_step(__u64 i, struct ray_http_loop *c)
 {
@@ -112,7 +120,7 @@ static long ray_http_step(__u64 i, struct ray_http_loop *c)
 		w->at += ray_http_skip(stream, w->end - w->at);
 	if (stream->state == RAY_HTTP_DONE)
 		w->event = event = ray_http_done(c);
-	return event != 0;
+	return event || ray_http_is_over(c, w);
 }
 
 /* ---- for those who have bytes ---- */
@@ -179,9 +187,8 @@ RAY_RUNTIME __u64 ray_http_go(__u64 slot, struct ray_node_conn *conn)
 	if (!event)
 		return 0;
 	ray_http_tell(&c, event);
-	if (w->at >= w->end && !c.s->cursor[RAY_AT_SIZE] && !c.s->cursor[RAY_AT_REST] &&
-	    c.stream->state != RAY_HTTP_DONE)
-		c.s->cursor[RAY_AT_PHASE] = 0; /* nothing can come of it any more */
+	if (ray_http_is_over(&c, w))
+		c.s->cursor[RAY_AT_PHASE] = 0;
 	return event;
 }
 
