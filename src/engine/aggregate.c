@@ -64,10 +64,18 @@ static bool is_own(const struct ray_agg *a, const uint8_t *key)
 }
 
 struct batch {
-	uint8_t *keys;
+	uint8_t *keys, *whole; /* whole: room for one key, whose end is zeros if it is a short one */
 	int64_t *values;
 	uint32_t room;
+	int fd;
+	uint32_t key_size;
 };
+
+/* Others that share the element may be the only ones that hold something. */
+static bool is_there(const struct ray_agg *a, const uint8_t *key, const int64_t *value)
+{
+	return is_own(a, key) && (!a->plan->has_mates || value[0]);
+}
 
 static struct ray_error *read_batches(struct ray_consumer *c, struct ray_agg *a, const struct batch *b)
 {
@@ -77,15 +85,19 @@ static struct ray_error *read_batches(struct ray_consumer *c, struct ray_agg *a,
 
 	do {
 		count = b->room;
-		failed = bpf_map_lookup_batch(a->fd, is_first ? NULL : &at, &at, b->keys, b->values, &count, NULL);
+		failed = bpf_map_lookup_batch(b->fd, is_first ? NULL : &at, &at, b->keys, b->values, &count, NULL);
 		if (failed && errno != ENOENT)
 			return ray_error_errno(RAY_FAILED, errno, "cannot read the aggregation @%s",
 					       a->plan->aggregation->name);
 		is_first = false;
 		for (uint32_t i = 0; i < count; i++) {
-			uint8_t *key = b->keys + (size_t)i * a->plan->key.size;
+			const uint8_t *key = b->keys + (size_t)i * b->key_size;
+			const int64_t *value = b->values + ((size_t)i * a->plan->element_size + a->plan->value_at) / 8;
 
-			if (is_own(a, key) && !take_value(c, a, key, b->values + (size_t)i * (a->plan->words + 1)))
+			if (!is_there(a, key, value))
+				continue;
+			memcpy(b->whole, key, b->key_size);
+			if (!take_value(c, a, b->whole, value))
 				return &ray_enomem;
 		}
 	} while (!failed);
@@ -94,17 +106,25 @@ static struct ray_error *read_batches(struct ray_consumer *c, struct ray_agg *a,
 
 static struct ray_error *read_all(struct ray_consumer *c, struct ray_agg *a)
 {
-	size_t room = BATCH_BYTES / a->plan->value_size;
+	size_t room = BATCH_BYTES / a->plan->element_size;
 	struct ray_error *err = &ray_enomem;
-	struct batch b;
+	struct batch b = { .fd = a->fd, .key_size = a->plan->key.size };
 
 	/* One bucket of the kernel's hash must fit in. */
 	b.room = room < BATCH_MIN ? BATCH_MIN : room > BATCH_MAX ? BATCH_MAX : (uint32_t)room;
 	b.keys = malloc((size_t)b.room * a->plan->key.size);
-	b.values = malloc((size_t)b.room * a->plan->value_size);
-	if (b.keys && b.values)
+	b.whole = calloc(1, a->plan->key.size);
+	b.values = malloc((size_t)b.room * a->plan->element_size);
+	if (b.keys && b.whole && b.values)
 		err = read_batches(c, a, &b);
+	if (!err && a->short_fd >= 0) {
+		b.fd = a->short_fd;
+		b.key_size = a->plan->short_size;
+		memset(b.whole, 0, a->plan->key.size);
+		err = read_batches(c, a, &b);
+	}
 	free(b.keys);
+	free(b.whole);
 	free(b.values);
 	return err;
 }
@@ -163,23 +183,23 @@ struct zeros {
 	struct ray_error *err;
 };
 
-static void set_back(void *arg, const uint8_t *key)
+static void set_back(void *arg, int fd, const uint8_t *key)
 {
 	struct zeros *z = arg;
 
-	if (!z->err && bpf_map_update_elem(z->agg->fd, key, z->value, BPF_EXIST) && errno != ENOENT)
+	if (!z->err && bpf_map_update_elem(fd, key, z->value, BPF_EXIST) && errno != ENOENT)
 		z->err = ray_error_errno(RAY_FAILED, errno, "cannot clear the aggregation @%s",
 					 z->agg->plan->aggregation->name);
 }
 
 static struct ray_error *clear_extremes(struct ray_agg *a)
 {
-	struct zeros z = { .agg = a, .value = calloc(1, a->plan->value_size) };
+	struct zeros z = { .agg = a, .value = calloc(1, a->plan->element_size) };
 
 	if (!z.value)
 		return &ray_enomem;
 	for (size_t i = 0; i < a->raw.n; i++) {
-		ray_agg_key_each(&a->raw.at[i], set_back, &z);
+		ray_agg_key_each(a, &a->raw.at[i], set_back, &z);
 		ray_agg_reset_lanes(a, a->raw.at[i].words);
 	}
 	free(z.value);
@@ -248,6 +268,7 @@ struct ray_error *ray_aggs_create(struct ray_consumer *c)
 		a->plan = p;
 		a->normal = 1;
 		a->fd = p->value_size && p->map >= RAY_MAP_OWN ? c->t->own_maps[p->map - RAY_MAP_OWN] : -1;
+		a->short_fd = a->fd >= 0 && p->short_size ? c->t->own_maps[p->short_map - RAY_MAP_OWN] : -1;
 		a->lanes = c->t->options.aggpercpu ? (uint32_t)libbpf_num_possible_cpus() : 1;
 		for (size_t f = 0; f < p->key.field_count; f++) {
 			a->has_texts |= ray_field_is_named(&p->key.fields[f]);

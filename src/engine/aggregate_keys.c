@@ -215,24 +215,38 @@ void ray_agg_key_set_cpu(uint8_t *key, uint32_t cpu)
 	memcpy(key, &cpu, sizeof(cpu));
 }
 
-void ray_agg_key_each(struct ray_agg_raw *r, void (*fn)(void *arg, const uint8_t *key), void *arg)
+/* Whether it is in the map of those whose string is short: see ray_str_key(). */
+static bool is_short(const struct ray_agg *a, const uint8_t *key)
+{
+	const struct ray_field *f;
+
+	if (!a->plan->short_size)
+		return false;
+	f = &a->plan->key.fields[a->plan->key.field_count - 1];
+	return strnlen((const char *)key + f->offset, RAY_SHORT_KEY) < RAY_SHORT_KEY - 1;
+}
+
+void ray_agg_key_each(const struct ray_agg *a, struct ray_agg_raw *r, void (*fn)(void *arg, int fd, const uint8_t *key),
+		      void *arg)
 {
 	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus();
+	int fd = is_short(a, r->key) ? a->short_fd : a->fd;
 
 	for (uint32_t cpu = 0; cpu < cpus; cpu++) {
 		if (!(r->cpus & 1ULL << (cpu < RAY_AGG_LAST_CPU ? cpu : RAY_AGG_LAST_CPU)))
 			continue;
 		ray_agg_key_set_cpu(r->key, cpu);
-		fn(arg, r->key);
+		fn(arg, fd, r->key);
 	}
 	ray_agg_key_set_cpu(r->key, 0);
 }
 
 /* ---- removing ---- */
 
-static void forget(void *arg, const uint8_t *key)
+static void forget(void *arg, int fd, const uint8_t *key)
 {
-	(void)bpf_map_delete_elem(*(int *)arg, key); /* gone already is as good */
+	(void)arg;
+	(void)bpf_map_delete_elem(fd, key); /* gone already is as good */
 }
 
 static void free_raw(struct ray_agg_raw *r)
@@ -259,7 +273,7 @@ static void drop_removed(struct ray_agg *a, uint32_t *new_number)
 		struct ray_agg_raw *r = &a->raw.at[i];
 
 		if (new_number[r->group] == UINT32_MAX) {
-			ray_agg_key_each(r, forget, &a->fd);
+			ray_agg_key_each(a, r, forget, NULL);
 			free_raw(r);
 			continue;
 		}

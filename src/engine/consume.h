@@ -70,7 +70,7 @@ struct ray_agg_group {
 
 struct ray_agg {
 	const struct ray_agg_plan *plan;
-	int fd;
+	int fd, short_fd; /* short_fd: of keys with a short string; -1: there is none */
 	uint32_t lanes;	  /* 1, or one per CPU with aggpercpu */
 	bool has_texts;	  /* some field must be read before keys can be compared */
 	bool is_fleeting; /* usym() and its like: names that are gone when their process is */
@@ -99,8 +99,9 @@ RAY_MUST_USE struct ray_error *ray_agg_trunc(struct ray_consumer *c, struct ray_
 struct ray_agg_raw *ray_agg_key(struct ray_consumer *c, struct ray_agg *a, const void *key);
 uint32_t ray_agg_key_cpu(const uint8_t *key);
 void ray_agg_key_set_cpu(uint8_t *key, uint32_t cpu);
-/* Calls fn with the key of each CPU that has an element. */
-void ray_agg_key_each(struct ray_agg_raw *r, void (*fn)(void *arg, const uint8_t *key), void *arg);
+/* Calls fn with the map and the key of each CPU that has an element. */
+void ray_agg_key_each(const struct ray_agg *a, struct ray_agg_raw *r, void (*fn)(void *arg, int fd, const uint8_t *key),
+		      void *arg);
 size_t ray_agg_lane_words(const struct ray_agg *a); /* words of all lanes */
 void ray_agg_reset_lanes(const struct ray_agg *a, int64_t *words);
 /* Groups that are marked as removed, with their keys, here and in the kernel; false: no memory. */

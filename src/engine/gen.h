@@ -148,6 +148,8 @@ void ray_gen_subroutine(struct ray_gen *g, const struct ray_expr *e, unsigned d)
 bool ray_gen_field_is_direct(const struct ray_field *f, const struct ray_expr *e);
 /* At position d; values that go straight to their place are not evaluated. */
 void ray_gen_field_evaluate(struct ray_gen *g, const struct ray_field *f, const struct ray_expr *e, unsigned d);
+/* Instead: only the address of a string that lies in memory, which is read when it is stored. false, and nothing done: it must be evaluated. */
+bool ray_gen_field_address(struct ray_gen *g, const struct ray_field *f, const struct ray_expr *e, unsigned d);
 /* The value (at position d, if it was evaluated) into the slot at offset. */
 void ray_gen_field_store(struct ray_gen *g, const struct ray_field *f, const struct ray_expr *e, unsigned d,
 			 uint32_t offset);

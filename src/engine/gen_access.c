@@ -85,16 +85,38 @@ static void finish_number(struct ray_gen *g, const struct ray_place *p, uint8_t 
 		ray_gen_normalise(g, reg, p->type);
 }
 
+/* R0: the number at an address. Arguments of the node provider mostly lead to the event area, which is in the slot: read in line. */
+static void load_behind_address(struct ray_gen *g, const struct ray_place *p)
+{
+	uint64_t size = access_size(p);
+	uint32_t elsewhere = ray_piece_label(g->c), done = ray_piece_label(g->c);
+	bool can_be_event = g->plan->event_size >= size && size <= 8;
+
+	address_into_r2(g, p);
+	if (can_be_event) {
+		ray_piece_load_u64(g->c, R3, RAY_SCRATCH | g->plan->event_at);
+		ray_gen_emit(g, RAY_MOV_REG(R1, R2));
+		ray_gen_emit(g, RAY_ALU_REG(BPF_SUB, R1, R3));
+		ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JGT, R1, (int32_t)(g->plan->event_size - size)), elsewhere);
+		ray_gen_emit(g, RAY_ALU_REG(BPF_ADD, R1, SLOT));
+		ray_gen_emit(g, RAY_ALU_IMM(BPF_ADD, R1, g->plan->event_at));
+		ray_gen_emit(g, RAY_LOAD(ray_gen_size_code(size), R0, R1, 0));
+		ray_piece_jump(g->c, RAY_JUMP_ALWAYS, done);
+	}
+	ray_piece_place(g->c, elsewhere);
+	ray_gen_emit(g, RAY_MOV_IMM(R3, size));
+	ray_gen_call(g, "ray_load");
+	ray_gen_check_fault(g);
+	ray_piece_place(g->c, done);
+}
+
 static void load_number(struct ray_gen *g, const struct ray_place *p, unsigned d)
 {
 	uint8_t reg = ray_gen_target(d, R3);
 	uint8_t code = ray_gen_size_code(access_size(p));
 
 	if (p->kind == RAY_PLACE_ADDRESS) {
-		address_into_r2(g, p);
-		ray_gen_emit(g, RAY_MOV_IMM(R3, access_size(p)));
-		ray_gen_call(g, "ray_load");
-		ray_gen_check_fault(g);
+		load_behind_address(g, p);
 		finish_number(g, p, R0);
 		ray_gen_set(g, d, R0);
 		return;

@@ -6,7 +6,8 @@
 
 static void record_field(struct ray_gen *g, const struct ray_field *f)
 {
-	ray_gen_field_evaluate(g, f, f->expr, 0);
+	if (!ray_gen_field_address(g, f, f->expr, 0))
+		ray_gen_field_evaluate(g, f, f->expr, 0);
 	/* In a key NULL is an empty string; recorded it would hide a mistake. */
 	if (f->kind == RAY_VALUE_STRING && f->expr->kind != RAY_EXPR_STRING && !ray_gen_field_is_direct(f, f->expr))
 		ray_gen_check_null(g, 0);

@@ -6,44 +6,120 @@
  * max mark with a word whether they hold a value. */
 #include "engine/gen.h"
 
-enum { MARK = 0, WORDS = 8, SWAP_TRIES = 4 };
+/* ELEMENT: on the clause's stack, the element for the statement that follows with the same key. */
+enum { MARK = 0, WORDS = 8, SWAP_TRIES = 4, FRAME = BPF_REG_10, ELEMENT = -24 };
 
-/* R0: the element's address. Goes to lost, counted, when there is no room for a new key. */
-static void find_element(struct ray_gen *g, const struct ray_agg_plan *a, uint32_t lost)
+static void look_up(struct ray_gen *g, uint32_t map, uint32_t found)
 {
-	uint32_t found = ray_piece_label(g->c);
-
-	ray_piece_load_map(g->c, R1, a->map);
+	ray_piece_load_map(g->c, R1, map);
 	ray_gen_slot_pointer(g, R2, g->plan->key_at);
 	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_map_lookup_elem));
 	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JNE, R0, 0), found);
-	ray_piece_load_map(g->c, R1, a->map);
+}
+
+/* R0: the element's address, at found; else there is no room for a new key. */
+static void find_in(struct ray_gen *g, uint32_t map, uint32_t found)
+{
+	look_up(g, map, found);
+	ray_piece_load_map(g->c, R1, map);
 	ray_gen_slot_pointer(g, R2, g->plan->key_at);
 	ray_gen_slot_pointer(g, R3, g->plan->zeros_at);
 	ray_gen_emit(g, RAY_MOV_IMM(R4, BPF_NOEXIST));
 	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_map_update_elem));
-	ray_piece_load_map(g->c, R1, a->map);
-	ray_gen_slot_pointer(g, R2, g->plan->key_at);
-	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_map_lookup_elem));
+	look_up(g, map, found);
+}
+
+/* R0: the element's address. R6 to R9 are kept. Goes to lost, counted, when there is no room for a new key. */
+static void find_element(struct ray_gen *g, const struct ray_agg_plan *a, bool is_kept, uint32_t lost)
+{
+	uint32_t found = ray_piece_label(g->c), is_long = ray_piece_label(g->c), none = ray_piece_label(g->c);
+
+	if (a->short_size) {
+		ray_gen_slot_load(g, BPF_DW, R1, g->plan->short_at);
+		ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JEQ, R1, 0), is_long);
+		find_in(g, a->short_map, found);
+		ray_piece_jump(g->c, RAY_JUMP_ALWAYS, none);
+	}
+	ray_piece_place(g->c, is_long);
+	find_in(g, a->map, found);
+	ray_piece_place(g->c, none);
+	if (is_kept)
+		ray_gen_emit(g, RAY_STORE_IMM(BPF_DW, FRAME, ELEMENT, 0));
+	ray_gen_count_cpu(g, offsetof(struct ray_state, agg_drops));
+	ray_piece_jump(g->c, RAY_JUMP_ALWAYS, lost);
+	ray_piece_place(g->c, found);
+	if (is_kept)
+		ray_gen_emit(g, RAY_STORE(BPF_DW, FRAME, R0, ELEMENT));
+}
+
+/* R0: the element that the statement before has found; it has none if there was no room. */
+static void take_element(struct ray_gen *g, uint32_t lost)
+{
+	uint32_t found = ray_piece_label(g->c);
+
+	ray_gen_emit(g, RAY_LOAD(BPF_DW, R0, FRAME, ELEMENT));
 	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JNE, R0, 0), found);
 	ray_gen_count_cpu(g, offsetof(struct ray_state, agg_drops));
 	ray_piece_jump(g->c, RAY_JUMP_ALWAYS, lost);
 	ray_piece_place(g->c, found);
 }
 
+/* The string of a key that may be short, and whether it is. */
+static void store_last(struct ray_gen *g, const struct ray_agg_plan *a, unsigned d)
+{
+	const struct ray_field *f = &a->key.fields[a->key.field_count - 1];
+
+	ray_gen_get_into(g, d, R3);
+	ray_piece_load_u64(g->c, R2, g->plan->key_at + f->offset);
+	ray_piece_load_u64(g->c, R4, f->size);
+	ray_gen_call(g, "ray_str_key");
+	ray_gen_slot_store(g, BPF_DW, g->plan->short_at, R0);
+	ray_gen_check_fault(g);
+}
+
 /* All parts are evaluated before the first is stored: each may use the key's area for an array of its own. */
 static void build_key(struct ray_gen *g, const struct ray_agg_plan *a, const struct ray_statement *s, unsigned d)
 {
 	const struct ray_key_plan *key = &a->key;
+	bool is_steady = true;
 
 	for (size_t i = 0; i < key->field_count; i++)
-		ray_gen_field_evaluate(g, &key->fields[i], s->keys[i], d + i);
+		is_steady &= ray_plan_is_steady(s->keys[i]);
 	for (size_t i = 0; i < key->field_count; i++)
-		ray_gen_field_store(g, &key->fields[i], s->keys[i], d + i, g->plan->key_at + key->fields[i].offset);
+		if (!is_steady || !ray_gen_field_address(g, &key->fields[i], s->keys[i], d + i))
+			ray_gen_field_evaluate(g, &key->fields[i], s->keys[i], d + i);
+	for (size_t i = 0; i < key->field_count; i++)
+		if (a->short_size && i + 1 == key->field_count)
+			store_last(g, a, d + i);
+		else
+			ray_gen_field_store(g, &key->fields[i], s->keys[i], d + i,
+					    g->plan->key_at + key->fields[i].offset);
 	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_get_smp_processor_id));
 	ray_gen_slot_store(g, BPF_W, g->plan->key_at, R0);
 	ray_gen_emit(g, RAY_STORE_IMM(BPF_W, SLOT, g->plan->key_at + 4, a->is_shared ? a->aggregation->id : 0));
 	g->temps = 0;
+}
+
+/* Whether the two statements, one after the other, fill parts of one element. */
+static bool is_one_element(const struct ray_gen *g, const struct ray_statement *s, const struct ray_statement *next)
+{
+	const struct ray_agg_plan *a, *b;
+
+	if (s->kind != RAY_STATEMENT_AGGREGATE || next->kind != RAY_STATEMENT_AGGREGATE)
+		return false;
+	a = &g->plan->aggregations[s->aggregation->id];
+	b = &g->plan->aggregations[next->aggregation->id];
+	return a->map == b->map && (a == b || a->has_mates) && ray_plan_has_same_key(s, next);
+}
+
+static bool continues(const struct ray_gen *g, const struct ray_statement *s)
+{
+	return s > g->clause->statements && is_one_element(g, s - 1, s);
+}
+
+static bool is_continued(const struct ray_gen *g, const struct ray_statement *s)
+{
+	return s + 1 < g->clause->statements + g->clause->statement_count && is_one_element(g, s, s + 1);
 }
 
 static void add_word(struct ray_gen *g, int word, uint8_t reg)
@@ -138,6 +214,15 @@ static void update_bin(struct ray_gen *g, const struct ray_agg_plan *a, bool has
 		add_one(g, 0);
 }
 
+/* llquantize() whose powers and parts are found by shifts. */
+static bool is_powers_of_two(const struct ray_aggregation *a)
+{
+	const int64_t *p = a->parameters;
+
+	return a->function == RAY_AGG_LLQUANTIZE && p[0] == 2 && p[1] >= 0 && p[1] <= p[2] && p[2] < 63 && p[3] >= 2 &&
+	       (p[3] & (p[3] - 1)) == 0;
+}
+
 /* The value in R6 becomes its bin's number. */
 static void find_bin(struct ray_gen *g, const struct ray_aggregation *a)
 {
@@ -147,6 +232,14 @@ static void find_bin(struct ray_gen *g, const struct ray_aggregation *a)
 	int parameters = a->function == RAY_AGG_QUANTIZE ? 0 : a->function == RAY_AGG_LQUANTIZE ? 3 : 4;
 
 	ray_gen_emit(g, RAY_MOV_REG(R1, R6));
+	if (is_powers_of_two(a)) {
+		ray_gen_emit(g, RAY_MOV_IMM(R2, a->parameters[1]));
+		ray_gen_emit(g, RAY_MOV_IMM(R3, a->parameters[2]));
+		ray_gen_emit(g, RAY_MOV_IMM(R4, __builtin_ctzll((uint64_t)a->parameters[3])));
+		ray_piece_call_runtime(g->c, "ray_llquantize_shift");
+		ray_gen_emit(g, RAY_MOV_REG(R6, R0));
+		return;
+	}
 	for (int i = 0; i < parameters; i++)
 		ray_piece_load_u64(g->c, R2 + i, a->parameters[i]);
 	ray_piece_call_runtime(g->c, functions[a->function]);
@@ -171,8 +264,16 @@ void ray_gen_aggregate(struct ray_gen *g, const struct ray_statement *s)
 	g->temps = 0;
 	if (has_bins(s->aggregation))
 		find_bin(g, s->aggregation);
-	build_key(g, a, s, 2);
-	find_element(g, a, end);
+	if (continues(g, s)) {
+		take_element(g, end);
+	} else {
+		build_key(g, a, s, 2);
+		find_element(g, a, is_continued(g, s), end);
+	}
+	if (a->value_at)
+		ray_gen_emit(g, RAY_ALU_IMM(BPF_ADD, R0, a->value_at));
+	if (a->has_mates && function != RAY_AGG_MIN && function != RAY_AGG_MAX)
+		ray_gen_emit(g, RAY_STORE_IMM(BPF_DW, R0, MARK, 1));
 	if (function == RAY_AGG_COUNT) {
 		add_one(g, 0);
 	} else if (function == RAY_AGG_SUM) {

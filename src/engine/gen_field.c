@@ -29,6 +29,31 @@ void ray_gen_field_evaluate(struct ray_gen *g, const struct ray_field *f, const 
 		ray_gen_expr(g, f->kind == RAY_VALUE_SYMBOL ? e->args[0] : e, d);
 }
 
+bool ray_gen_field_address(struct ray_gen *g, const struct ray_field *f, const struct ray_expr *e, unsigned d)
+{
+	struct ray_place p;
+
+	if (f->kind != RAY_VALUE_STRING || ray_gen_field_is_direct(f, e) || !ray_type_is_string(e->type))
+		return false;
+	if (e->kind == RAY_EXPR_ARG && e->value < RAY_ARGS) {
+		ray_gen_emit(g, RAY_LOAD(BPF_DW, R1, SLOT, SLOT_AT(args) + (int)e->value * 8));
+		ray_gen_set(g, d, R1);
+	} else if (e->kind == RAY_EXPR_CAST && !ray_type_is_string(e->a->type) && e->a->kind != RAY_EXPR_INTEGER) {
+		ray_gen_expr(g, e->a, d);
+	} else if (ray_gen_is_place(e)) {
+		ray_gen_place(g, e, d, &p);
+		if (p.kind != RAY_PLACE_ADDRESS) {
+			ray_gen_place_load(g, &p, d);
+			return true;
+		}
+		ray_gen_place_address(g, &p, d);
+	} else {
+		return false;
+	}
+	ray_gen_check_null(g, d); /* stored, NULL would be the empty string */
+	return true;
+}
+
 static void store_stack(struct ray_gen *g, const struct ray_field *f, uint32_t offset)
 {
 	if (f->kind == RAY_VALUE_STACK) { /* the helper fills the rest with zeros */

@@ -191,7 +191,7 @@ static struct ray_error *create_points(struct ray_trace *t)
 /* What one key counts for. A string counts as long as it may be, however short its room could be made. */
 static uint64_t key_cost(const struct ray_trace *t, const struct ray_agg_plan *agg)
 {
-	uint64_t size = agg->value_size;
+	uint64_t size = agg->element_size;
 
 	for (size_t i = 0; i < agg->key.field_count; i++) {
 		const struct ray_field *f = &agg->key.fields[i];
@@ -205,6 +205,7 @@ static struct ray_error *create_aggregation(struct ray_trace *t, const struct ra
 {
 	uint64_t entries = t->options.aggsize / key_cost(t, agg);
 	int *fd = &t->own_maps[agg->map - RAY_MAP_OWN];
+	struct ray_error *err;
 
 	if (*fd >= 0)
 		return NULL; /* another one's, too */
@@ -216,8 +217,12 @@ static struct ray_error *create_aggregation(struct ray_trace *t, const struct ra
 		entries = t->slot_count / RAY_SLOTS_PER_CPU;
 	if (entries > UINT32_MAX / 2)
 		entries = UINT32_MAX / 2;
-	return create(BPF_MAP_TYPE_HASH, "aggregation", agg->key.size, agg->value_size, (uint32_t)entries,
-		      BPF_F_NO_PREALLOC, fd);
+	err = create(BPF_MAP_TYPE_HASH, "aggregation", agg->key.size, agg->element_size, (uint32_t)entries,
+		     BPF_F_NO_PREALLOC, fd);
+	if (err || !agg->short_size)
+		return err;
+	return create(BPF_MAP_TYPE_HASH, "aggregation", agg->short_size, agg->element_size, (uint32_t)entries,
+		      BPF_F_NO_PREALLOC, &t->own_maps[agg->short_map - RAY_MAP_OWN]);
 }
 
 /* What one element of the class counts for, as in DTrace: its value, and a tuple with what tells variables apart. */

@@ -330,6 +330,7 @@ static struct ray_error *lay_out(struct ray_plan *plan)
 	plan->temp_size = ray_plan_string_size(plan);
 	plan->scratch_size = ray_round8(plan->options->scratchsize);
 	plan->key_at = take(&end, plan->key_size);
+	plan->short_at = take(&end, 8);
 	plan->locals_size = ray_round8(plan->locals_size);
 	plan->locals_at = take(&end, plan->locals_size);
 	plan->record_at = take(&end, plan->record_room);

@@ -68,6 +68,13 @@ struct ray_agg_plan {
 	uint32_t value_size;
 	uint32_t map;	/* number for RAY_REF_MAP */
 	bool is_shared; /* its map, with others whose keys and values are of the same sizes */
+	/* Aggregations that are always filled together have one element for a key: element_size bytes, of which those from value_at on are
+	 * this one's. The first word of each part is 1 once it holds something. */
+	bool has_mates;
+	uint32_t value_at, element_size;
+	/* Keys whose last field is a string that is short (RAY_SHORT_KEY) are in a map of their own, without most of its zeros: hashing
+	 * and comparing those would take longer than all the rest. 0: there is none. */
+	uint32_t short_size, short_map;
 };
 
 /* self-> variables and associative arrays whose keys and values have the same sizes share one hash map. */
@@ -107,9 +114,10 @@ struct ray_plan {
 	uint32_t strings_size;
 	uint32_t temps_at, temp_size, temp_count; /* strings being worked on */
 	uint32_t key_at, key_size;
-	uint32_t value_at, value_size;		      /* a value on its way into a variable */
-	uint32_t event_at, event_size;		      /* struct ray_node_area, if hooks can fill it; else no bytes */
-	uint32_t zeros_at, zeros_size;		      /* never written: new elements start from it */
+	uint32_t short_at;	       /* a word: whether the key that was made last has a short string */
+	uint32_t value_at, value_size; /* a value on its way into a variable */
+	uint32_t event_at, event_size; /* struct ray_node_area, if hooks can fill it; else no bytes */
+	uint32_t zeros_at, zeros_size; /* never written: new elements start from it */
 	uint32_t record_at, record_size, record_room; /* the largest record; the room that making one takes */
 	uint32_t scratch_at, scratch_size;	      /* alloca, copyin */
 	uint32_t slot_size;

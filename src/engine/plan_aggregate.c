@@ -4,7 +4,7 @@
 #include "engine/plan_walk.h"
 
 /* The kernel lets a program use 64 maps; with more aggregations than this they share. */
-enum { MAPS_MAX = 32 };
+enum { MAPS_MAX = 32, SHORT_MAPS_MAX = 12 };
 
 static uint32_t words_of(const struct ray_aggregation *a)
 {
@@ -81,7 +81,7 @@ static struct ray_error *plan_aggregation(struct ray_plan *plan, const struct ra
 	if (!fields)
 		return &ray_enomem;
 	*ret = (struct ray_agg_plan){ .aggregation = a, .words = words_of(a) };
-	ret->value_size = 8 + 8 * ret->words;
+	ret->value_size = ret->element_size = 8 + 8 * ret->words;
 	ret->key.fields = fields;
 	ret->key.field_count = a->key_count;
 	merge_uses(plan, a, fields);
@@ -91,14 +91,56 @@ static struct ray_error *plan_aggregation(struct ray_plan *plan, const struct ra
 		fields[i].offset = ret->key.size;
 		ret->key.size += ray_round8(fields[i].size);
 	}
-	if (a->function == RAY_AGG_NONE) { /* only ever named: nothing to keep */
-		ret->words = ret->value_size = 0;
-		return NULL;
-	}
-	ret->map = ret->is_shared ? shared_map(plan, ret) : RAY_MAP_OWN + plan->map_count++;
-	ray_grow(&plan->key_size, ret->key.size);
-	ray_grow(&plan->zeros_size, ret->value_size);
+	if (a->function == RAY_AGG_NONE) /* only ever named: nothing to keep */
+		ret->words = ret->value_size = ret->element_size = 0;
 	return NULL;
+}
+
+/* The first of those that it shares elements with; itself if there is none before it. */
+static struct ray_agg_plan *leader_of(struct ray_plan *plan, struct ray_agg_plan *a)
+{
+	for (struct ray_agg_plan *other = plan->aggregations; other < a; other++)
+		if (!other->value_at && ray_plan_is_together(plan, other, a))
+			return other;
+	return a;
+}
+
+static bool has_short_keys(const struct ray_plan *plan, const struct ray_agg_plan *a)
+{
+	const struct ray_field *last = a->key.field_count ? &a->key.fields[a->key.field_count - 1] : NULL;
+
+	return last && last->kind == RAY_VALUE_STRING && last->size >= 2 * RAY_SHORT_KEY &&
+	       plan->program->aggregations.n <= SHORT_MAPS_MAX;
+}
+
+static void plan_maps(struct ray_plan *plan, struct ray_agg_plan *a)
+{
+	struct ray_agg_plan *leader = leader_of(plan, a);
+
+	if (leader != a) {
+		a->value_at = leader->element_size;
+		leader->element_size += a->value_size;
+		leader->has_mates = a->has_mates = true;
+		a->map = leader->map;
+		a->short_map = leader->short_map;
+		a->short_size = leader->short_size;
+		return;
+	}
+	a->map = a->is_shared ? shared_map(plan, a) : RAY_MAP_OWN + plan->map_count++;
+	if (has_short_keys(plan, a)) {
+		a->short_size = a->key.fields[a->key.field_count - 1].offset + RAY_SHORT_KEY;
+		a->short_map = RAY_MAP_OWN + plan->map_count++;
+	}
+	ray_grow(&plan->key_size, a->key.size);
+}
+
+/* All that share elements know how large those are. */
+static void plan_sizes(struct ray_plan *plan, struct ray_agg_plan *a)
+{
+	for (struct ray_agg_plan *other = plan->aggregations; other < a && a->has_mates; other++)
+		if (other->map == a->map && other->value_size && !other->value_at)
+			a->element_size = other->element_size;
+	ray_grow(&plan->zeros_size, a->element_size);
 }
 
 struct ray_error *ray_plan_aggregations(struct ray_plan *plan)
@@ -111,5 +153,10 @@ struct ray_error *ray_plan_aggregations(struct ray_plan *plan)
 		return &ray_enomem;
 	for (size_t i = 0; i < count && !err; i++)
 		err = plan_aggregation(plan, plan->program->aggregations.at[i], &plan->aggregations[i]);
+	for (size_t i = 0; i < count && !err; i++)
+		if (plan->aggregations[i].value_size)
+			plan_maps(plan, &plan->aggregations[i]);
+	for (size_t i = 0; i < count && !err; i++)
+		plan_sizes(plan, &plan->aggregations[i]);
 	return err;
 }

@@ -40,6 +40,13 @@ void ray_plan_field(const struct ray_plan *plan, const struct ray_expr *e, struc
 RAY_MUST_USE struct ray_error *ray_plan_clause(struct ray_plan *plan, const struct ray_clause *clause,
 					       struct ray_clause_plan *ret);
 RAY_MUST_USE struct ray_error *ray_plan_aggregations(struct ray_plan *plan);
+/* ---- plan_together.c ---- */
+/* Whether e has no effects, and is the same when it is evaluated again in the same firing. */
+bool ray_plan_is_steady(const struct ray_expr *e);
+/* Two aggregations one after the other, with keys that are surely the same. */
+bool ray_plan_has_same_key(const struct ray_statement *s, const struct ray_statement *next);
+/* Whether b can have a part in the elements of a. */
+bool ray_plan_is_together(const struct ray_plan *plan, const struct ray_agg_plan *a, const struct ray_agg_plan *b);
 /* How many temporaries e needs at most. */
 uint32_t ray_plan_temps(const struct ray_expr *e);
 

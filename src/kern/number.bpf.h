@@ -158,4 +158,26 @@ RAY_RUNTIME __u64 ray_llquantize_bin(__s64 value, __u64 factor, __u64 low, __u64
 	return value < 0 ? middle - distance : middle + distance;
 }
 
+/* The same with factor 2 and 1 << shift steps (shift at least 1, high below 63), without a loop. */
+RAY_RUNTIME __u64 ray_llquantize_shift(__s64 value, __u64 low, __u64 high, __u64 shift)
+{
+	__u64 size = value < 0 ? -(__u64)value : value, each = 1ULL << ((shift - 1) & 63), log, distance;
+	__u64 middle = 1 + (high - low + 1) * each;
+
+	log = ray_log2(size);
+	if (!size || log < low)
+		return middle;
+	if (log > high) {
+		distance = (high + 1 - low) * each + 1;
+	} else {
+		/* The power is cut into parts: the first half of them are those of the power below. */
+		if (!log)
+			size = each;
+		else
+			size = log + 1 >= shift ? size >> ((log + 1 - shift) & 63) : 0;
+		distance = (log - low) * each + size - each + 1;
+	}
+	return value < 0 ? middle - distance : middle + distance;
+}
+
 #endif

@@ -52,6 +52,8 @@ RAY_RUNTIME __u64 ray_str_pack(__u64 slot, __u64 field, __u64 address, __u64 siz
 		return 0;
 	if (size > RAY_CONST(BLOCK))
 		size = RAY_CONST(BLOCK);
+	if (size > ray_string_size())
+		size = ray_string_size();
 	got = ray_read_string(s, ray_pack_place(s), size, address);
 	if (got >= 0)
 		ray_pack_keep(s, field, got);

@@ -69,8 +69,31 @@ RAY_RUNTIME __u64 ray_str_store(__u64 slot, __u64 dst, __u64 address, __u64 size
 		size = RAY_CONST(BLOCK);
 	at = ray_at(s, dst);
 	ray_clear(at, size);
+	if (size > ray_string_size())
+		size = ray_string_size();
 	if (address)
 		ray_read_string(s, at, size, address);
+	return 0;
+}
+
+/* As ray_str_store(), but if the string is short only RAY_SHORT_KEY bytes of the place are filled, and the result is 1. */
+RAY_RUNTIME __u64 ray_str_key(__u64 slot, __u64 dst, __u64 address, __u64 size)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+	char *at;
+	long got;
+
+	if (!s)
+		return 0;
+	at = ray_at(s, dst);
+	for (int i = 0; i < RAY_SHORT_KEY / 8; i++)
+		*(__u64 *)(at + 8 * i) = 0;
+	if (!address)
+		return 1;
+	got = ray_read_string(s, at, RAY_SHORT_KEY, address);
+	if (got < RAY_SHORT_KEY) /* or it cannot be read: a fault */
+		return 1;
+	ray_str_store(slot, dst, address, size);
 	return 0;
 }
 

@@ -40,6 +40,8 @@ enum {
 	RAY_POINT_NAMED = 12,
 	RAY_SPILLS = 256,
 	RAY_SLOTS_PER_CPU = 4,
+	RAY_SHORT_KEY =
+		48, /* bytes of a string that is short: 46 characters, NUL, and one that shows that nothing was cut */
 	RAY_SCRATCH_GUARD = 64, /* bytes before alloca's area that nothing uses: p[-1] is a fault */
 };
 

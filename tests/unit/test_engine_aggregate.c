@@ -44,6 +44,7 @@ static int make(void **state, enum ray_aggregator function, uint32_t words)
 						     .key = { .fields = &f->field, .field_count = 1, .size = 16 },
 						     .words = words,
 						     .value_size = 8 + 8 * words,
+						     .element_size = 8 + 8 * words,
 						     .map = RAY_MAP_OWN + (uint32_t)i };
 		f->maps[i] = bpf_map_create(BPF_MAP_TYPE_HASH, "test", 16, 8 + 8 * words, 200000, &opts);
 	}

@@ -451,17 +451,17 @@ static void sum_of_cpus(struct bench *b, const struct ray_aggregation *a, const 
 {
 	const struct ray_agg_plan *plan = &b->trace->plan->aggregations[a->id];
 	size_t cpus = b->trace->slot_count / RAY_SLOTS_PER_CPU;
-	uint64_t whole[2] = { 0, key ? *key : 0 }, values[257];
+	uint64_t whole[2] = { 0, key ? *key : 0 }, values[2048];
 	int found = 0;
 
-	assert_true(plan->value_size <= sizeof(values));
+	assert_true(plan->element_size <= sizeof(values));
 	memset(words, 0, plan->words * 8);
 	for (whole[0] = 0; whole[0] < cpus; whole[0]++) {
 		if (bpf_map_lookup_elem(b->trace->own_maps[plan->map - RAY_MAP_OWN], whole, values))
 			continue;
 		found++;
 		for (size_t i = 0; i < plan->words; i++)
-			words[i] += values[1 + i];
+			words[i] += values[plan->value_at / 8 + 1 + i];
 	}
 	assert_int_equal(found, 1);
 }

@@ -235,6 +235,37 @@ static void numbers_fall_into_distributions(void **state)
 				 log_linear[i].word);
 }
 
+/* What is found by shifts is what the loop finds. */
+static void powers_of_two_are_found_by_shifts(void **state)
+{
+	static const struct {
+		uint64_t low, high, shift;
+	} shapes[] = { { 10, 38, 4 }, { 0, 62, 1 }, { 0, 5, 6 }, { 3, 3, 2 }, { 1, 40, 10 } };
+	int64_t values[400];
+	int64_t expected[RAY_COUNT(shapes)][RAY_COUNT(values)];
+	size_t n = 0;
+
+	(void)state;
+	for (int i = 0; i < 64; i++)
+		for (int k = -1; k <= 1; k++) {
+			values[n++] = (int64_t)((1ULL << i) + (uint64_t)k);
+			values[n++] = (int64_t) - ((1ULL << i) + (uint64_t)k);
+		}
+	for (int64_t i = 0; n < RAY_COUNT(values); i++)
+		values[n++] = i * i * i * 7919 - i;
+	need("ray_llquantize_bin");
+	for (size_t k = 0; k < RAY_COUNT(shapes); k++)
+		for (size_t i = 0; i < n; i++)
+			expected[k][i] = kern_call_plain(&run, (uint64_t)values[i], 2, shapes[k].low, shapes[k].high,
+							 1ULL << shapes[k].shift);
+	need("ray_llquantize_shift");
+	for (size_t k = 0; k < RAY_COUNT(shapes); k++)
+		for (size_t i = 0; i < n; i++)
+			assert_int_equal(kern_call_plain(&run, (uint64_t)values[i], shapes[k].low, shapes[k].high,
+							 shapes[k].shift, 0),
+					 expected[k][i]);
+}
+
 /* Where the kernel lets us. */
 static void bytes_are_written_into_the_process(void **state)
 {
@@ -310,6 +341,7 @@ int main(void)
 		cmocka_unit_test(bytes_are_written_into_the_process),
 		cmocka_unit_test(every_function_is_taken_by_the_verifier),
 		cmocka_unit_test(numbers_fall_into_distributions),
+		cmocka_unit_test(powers_of_two_are_found_by_shifts),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
