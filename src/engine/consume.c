@@ -311,9 +311,20 @@ void ray_consumer_free(struct ray_consumer *c)
 	free(c);
 }
 
+static bool holds_records(const struct ray_consumer *c)
+{
+	for (size_t i = 0; i < c->speculations.n; i++)
+		if (c->speculations.at[i].size)
+			return true;
+	return false;
+}
+
 struct ray_error *ray_consumer_drain(struct ray_consumer *c)
 {
 	struct ray_error *err = ray_ring_take(&c->ring, take_record, c);
+
+	if (!holds_records(c))
+		ray_stacker_age(c->t->stacker);
 
 	if (!err)
 		err = ray_aggs_name(c);

@@ -175,6 +175,8 @@ RAY_DEFINE_AUTO(ray_stacker, ray_stacker_free)
 /* A process that has mapped its libraries by now. */
 void ray_stacker_look(struct ray_stacker *s, uint32_t tgid);
 void ray_stacker_take(struct ray_stacker *s, const struct ray_record *record);
+/* Between records: forgets what was known for long, or takes too much memory. Not while records are held back. */
+void ray_stacker_age(struct ray_stacker *s);
 /* Is it known, or nothing to be known? */
 bool ray_stacker_has(const struct ray_stacker *s, const struct ray_stack_ref *ref);
 /* The stack as lines (each ends with \n, without indent); style of DTrace: module`function+0x12, JS: name (file:line:col). */

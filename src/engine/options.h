@@ -30,7 +30,7 @@ enum ray_follow_scope {
 
 struct ray_trace_options {
 	/* run time */
-	uint64_t aggsize, bufsize, dynvarsize, specsize, strsize, scratchsize;
+	uint64_t aggsize, bufsize, dynvarsize, specsize, strsize, scratchsize, stackmemory;
 	uint32_t nspec, maxframes, stackframes, ustackframes, jstackframes, jstackstrsize;
 	uint64_t aggrate_ns, switchrate_ns, statusrate_ns, cleanrate_ns;
 	uint64_t statusrate_given;

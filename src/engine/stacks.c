@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/clock.h"
 #include "stack/name.h"
 #include "stack/recorded.h"
 #include "view/frame.h"
@@ -82,6 +83,23 @@ static bool wants_names(const struct ray_trace *t)
 	return false;
 }
 
+/* Keys of an aggregation are read at the end: what they name must be known then. */
+static bool holds_stacks(const struct ray_trace *t)
+{
+	for (size_t i = 0; i < t->program->clauses.n; i++) {
+		const struct ray_clause *c = t->program->clauses.at[i];
+
+		for (size_t k = 0; k < c->statement_count; k++) {
+			const struct ray_aggregation *a = c->statements[k].aggregation;
+
+			if (a && has_names(t->plan->aggregations[a->id].key.fields,
+					   t->plan->aggregations[a->id].key.field_count))
+				return true;
+		}
+	}
+	return false;
+}
+
 struct ray_error *ray_stacker_create(struct ray_trace *t, struct ray_stacker **ret)
 {
 	ray_auto(ray_stacker, s) = calloc(1, sizeof(*s));
@@ -91,12 +109,14 @@ struct ray_error *ray_stacker_create(struct ray_trace *t, struct ray_stacker **r
 		return &ray_enomem;
 	s->trace = t;
 	s->kernel = ray_kernel_create();
-	if (!s->kernel || !ray_stack_table_init(&s->table))
+	if (!s->kernel || !ray_stack_table_init(&s->table) || !ray_stack_table_init(&s->before))
 		return &ray_enomem;
 	err = ray_stack_maps_create(s);
 	if (err)
 		return err;
 	t->wants_stacks = wants_names(t);
+	s->forgets = !holds_stacks(t);
+	s->begun_ns = ray_clock_ns();
 	/* Other programs need no process, and start faster. */
 	if (t->wants_stacks || t->maps[RAY_LINK_STACK_SCRATCH] >= 0)
 		open_targets(s);
@@ -115,6 +135,7 @@ void ray_stacker_free(struct ray_stacker *s)
 	ray_vec_free(&s->processes);
 	ray_stack_maps_deinit(s);
 	ray_stack_table_deinit(&s->table);
+	ray_stack_table_deinit(&s->before);
 	ray_kernel_free(s->kernel);
 	free(s);
 }
@@ -267,12 +288,19 @@ void ray_stacker_take(struct ray_stacker *s, const struct ray_record *record)
 	ray_stack_process_tell(s, p);
 }
 
+static const struct ray_stack_entry *find(const struct ray_stacker *s, uint64_t id)
+{
+	const struct ray_stack_entry *e = ray_stack_table_find(&s->table, id);
+
+	return e ? e : ray_stack_table_find(&s->before, id);
+}
+
 /* ---- as frames ---- */
 
 const struct ray_fact_stack *ray_stacker_frames(struct ray_stacker *s, const struct ray_stack_ref *ref)
 {
 	static const struct ray_fact_stack lost = { .is_cut = true, .is_lost = true };
-	const struct ray_stack_entry *e = ref->id ? ray_stack_table_find(&s->table, ref->id) : NULL;
+	const struct ray_stack_entry *e = ref->id ? find(s, ref->id) : NULL;
 
 	return e ? e->stack : ref->id ? &lost : NULL;
 }
@@ -291,13 +319,13 @@ const struct ray_fact_stack *ray_stacker_kernel_frames(struct ray_stacker *s, co
 
 bool ray_stacker_has(const struct ray_stacker *s, const struct ray_stack_ref *ref)
 {
-	return !ref->id || ray_stack_table_find(&s->table, ref->id);
+	return !ref->id || find(s, ref->id);
 }
 
 void ray_stacker_print(struct ray_stacker *s, const struct ray_stack_ref *ref, enum ray_value_kind kind,
 		       uint32_t frames, struct ray_text *out)
 {
-	const struct ray_stack_entry *e = ref->id ? ray_stack_table_find(&s->table, ref->id) : NULL;
+	const struct ray_stack_entry *e = ref->id ? find(s, ref->id) : NULL;
 	uint32_t printed = 0;
 
 	if (ref->id && !e)

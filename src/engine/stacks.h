@@ -6,7 +6,8 @@
  *   stacks_maps.c     tells the walker in the kernel what it needs: ranges and rows
  *   stacks_table.c    lines and stacks, each kept once
  *   stacks_frames.c   frames, as a view is told them
- *   stacks_threads.c  what threads are for */
+ *   stacks_threads.c  what threads are for
+ *   stacks_age.c      forgetting what was known for long */
 #ifndef RAY_ENGINE_STACKS_H
 #define RAY_ENGINE_STACKS_H
 
@@ -49,6 +50,7 @@ struct ray_stack_table {
 	struct ray_stack_frame **frames;
 	size_t frame_count, frame_room;
 	uint64_t generation;
+	size_t bytes; /* of the arena, about */
 };
 
 bool ray_stack_table_init(struct ray_stack_table *t);
@@ -126,7 +128,10 @@ void ray_stack_maps_forget(struct ray_stacker *s, struct ray_stack_process *p);
 
 struct ray_stacker {
 	struct ray_trace *trace;
-	struct ray_stack_table table;
+	/* Records that are under way when all is forgotten find what they need in the one before. */
+	struct ray_stack_table table, before;
+	bool forgets;	   /* nothing holds on to stacks for longer than that */
+	uint64_t begun_ns; /* when table was empty */
 	struct ray_stack_maps maps;
 	RAY_VEC(struct ray_stack_process *) processes;
 	struct ray_kernel *kernel;

@@ -94,6 +94,7 @@ const struct ray_fact_frame *ray_stack_table_frame(struct ray_stack_table *t, co
 	*new = (struct ray_stack_frame){ hash, own };
 	t->frames[at] = new;
 	t->frame_count++;
+	t->bytes += sizeof(*new);
 	return &new->frame;
 }
 

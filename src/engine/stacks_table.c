@@ -79,6 +79,7 @@ struct ray_stack_line *ray_stack_table_line(struct ray_stack_table *t, const cha
 	memcpy(line->text, text, size);
 	t->lines[at] = line;
 	t->line_count++;
+	t->bytes += sizeof(*line) + size;
 	return line;
 }
 
@@ -132,6 +133,7 @@ bool ray_stack_table_add(struct ray_stack_table *t, const struct ray_fact_stack 
 
 	if (!own || (lines && !own_lines) || (t->stack_count * 2 >= t->stack_room && !grow_stacks(t)))
 		return false;
+	t->bytes += sizeof(*own) + stack->count * 2 * sizeof(void *);
 	*own = *stack;
 	own->generation = t->generation;
 	own->frames = copy_list(t, stack->frames, stack->count);

@@ -38,16 +38,19 @@ static __always_inline __u64 ray_walk_wakes(__u64 now)
 static __noinline void ray_walk_send(struct ray_slot *s, struct ray_walker *w, __u64 id)
 {
 	struct ray_record_stack *r = &w->record;
-	__u64 now = bpf_ktime_get_ns(), pid_tgid = bpf_get_current_pid_tgid();
+	__u64 now = bpf_ktime_get_ns(), pid_tgid = bpf_get_current_pid_tgid(), epoch, *known;
 	__u32 count = r->count, size;
 	struct ray_walk_context context;
-	struct ray_state *state;
+	struct ray_state *state = ray_state_get();
 
-	if (bpf_map_lookup_elem(RAY_MAP(STACKIDS), &id))
+	if (!state || count > RAY_STACK_FRAMES)
 		return;
-	if (count > RAY_STACK_FRAMES)
+	epoch = *(volatile __u64 *)&state->stack_epoch;
+	known = bpf_map_lookup_elem(RAY_MAP(STACKIDS), &id);
+	if (known && *known == epoch)
 		return;
-	if (bpf_map_update_elem(RAY_MAP(STACKIDS), &id, &now, BPF_NOEXIST))
+	/* Whoever was first on another CPU sends it. */
+	if (bpf_map_update_elem(RAY_MAP(STACKIDS), &id, &epoch, known ? BPF_ANY : BPF_NOEXIST))
 		return;
 	context.w = w;
 	bpf_loop(count, ray_walk_context_of, &context, 0);
@@ -66,9 +69,7 @@ static __noinline void ray_walk_send(struct ray_slot *s, struct ray_walker *w, _
 		return;
 	/* The next time may have better luck. */
 	bpf_map_delete_elem(RAY_MAP(STACKIDS), &id);
-	state = ray_state_get();
-	if (state)
-		__sync_fetch_and_add(&state->stack_drops, 1);
+	__sync_fetch_and_add(&state->stack_drops, 1);
 }
 
 /* Walks at most `frames` frames and writes a struct ray_stack_ref at dst. kind is 1 when plumbing will be hidden: then more are walked. */

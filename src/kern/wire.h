@@ -321,6 +321,7 @@ struct ray_state {
 	__u64 node_ids;			/* given to requests and connections so far */
 	__u64 kin_taken;		/* elements of NODE_KIN */
 	__u64 wall_offset;		/* walltimestamp - timestamp */
+	__u64 stack_epoch;		/* user space has forgotten all stacks that were sent in an earlier one */
 	__u32 spec_state[64];		/* by id: 0 free, 1 active, 2 committing/discarding */
 	__u64 drops[RAY_DROP_CPUS];	/* by CPU: records the ring had no room for */
 	__u64 agg_drops[RAY_DROP_CPUS]; /* keys an aggregation had no room for */

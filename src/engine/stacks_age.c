@@ -1,0 +1,39 @@
+/* stacks_age.c - forgetting stacks, so that a long run stays as small as a short one. SPDX-License-Identifier: MIT
+ *
+ * A stack is known by what names it: addresses of functions and of code. When V8 collects garbage, such an address may come to mean another function; so
+ * nothing is believed for long, even where memory would allow it. The kernel's side is told by a number that goes up: what it sent under another number it
+ * sends again. Records that were made under the old one are still on their way then: the table before is kept until the next time. */
+#include "base/clock.h"
+#include "engine/stacks.h"
+
+enum {
+	OLD_NS = 2000000000, /* as long as a name is believed */
+	SOON_NS = 100000000, /* at least, whatever memory says: records under way are younger than that */
+};
+
+static bool is_due(const struct ray_stacker *s)
+{
+	uint64_t age = ray_clock_ns() - s->begun_ns;
+
+	if (!s->forgets || !s->table.stack_count || age < SOON_NS)
+		return false;
+	return age >= OLD_NS || s->table.bytes >= s->trace->options.stackmemory / 2;
+}
+
+void ray_stacker_age(struct ray_stacker *s)
+{
+	struct ray_stack_table new;
+
+	if (!is_due(s))
+		return;
+	if (!ray_stack_table_init(&new)) {
+		ray_stack_table_deinit(&new);
+		return;
+	}
+	ray_stack_table_deinit(&s->before);
+	s->before = s->table;
+	s->table = new;
+	s->table.generation = s->before.generation + 1;
+	s->begun_ns = ray_clock_ns();
+	s->trace->state->stack_epoch++;
+}
