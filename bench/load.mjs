@@ -1,7 +1,13 @@
 // load.mjs - a server under full load, and how much of it is left while something watches. SPDX-License-Identifier: MIT
+//
+// The server has the first core for itself; the load generator and what watches share the last one. The generator stands for other machines:
+// where the kernel moves three processes over two cores as it likes, a run shows what it did with them more than what the server lost.
+// What a tracer does in the server's own threads is on the server's core, what it prints is not. With isPinned false all
+// of them go where they like, and what the generator loses counts, too. A machine with one core pins nothing.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
+import os from 'node:os';
 import { run, start } from '../tests/node/lib.mjs';
 
 // The smallest server that there is: whatever a tracer costs shows.
@@ -9,15 +15,32 @@ const code = `require('http').createServer((q, s) => s.end('hello world\\n'))
 	.listen(0, '127.0.0.1', function () { console.log(JSON.stringify(this.address())); })`;
 
 const connections = 50;
-const seconds = 2;
+const seconds = 1; // rounds are many and short: what else the machine does hits one of them, not the median
+const warmUps = 2;
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-export const startServer = (node) => start(node, { code });
+const cores = os.cpus().length, all = `0-${cores - 1}`;
+const served = '0', others = String(cores - 1);
+
+/** Where all threads of a process run. */
+async function place(pid, list) {
+	const { code: status, stderr } = await run('/usr/bin/taskset', ['-a', '-p', '-c', list, String(pid)]);
+	if (status !== 0) throw new Error(`taskset: ${stderr}`);
+}
+
+/** A server that has been busy before: V8 has compiled what it will. */
+export async function startServer(node) {
+	const server = await start(node, { code });
+	for (let i = 0; i < warmUps; i++) await throughput(server);
+	return server;
+}
 
 /** Requests a second that a server answers. */
-export async function throughput(server) {
+export async function throughput(server, isPinned = true) {
 	const url = `http://127.0.0.1:${server.ready.port}/`;
-	const { code: status, stdout, stderr } = await run('/usr/bin/wrk', ['-t1', `-c${connections}`, `-d${seconds}s`, url]);
+	await place(server.pid, isPinned ? served : all);
+	const { code: status, stdout, stderr } = await run('/usr/bin/taskset', ['-c', isPinned ? others : all,
+		'/usr/bin/wrk', '-t1', `-c${connections}`, `-d${seconds}s`, url]);
 	if (status !== 0) throw new Error(`wrk: ${stderr}`);
 	return Number(stdout.match(/Requests\/sec: +([\d.]+)/)[1]);
 }
@@ -39,8 +62,8 @@ async function settle(pid) {
 }
 
 /** Starts what is to watch and waits until it does: until it has printed something that matches, if it says so, and is quiet. */
-async function attach(command, args, ready) {
-	const child = spawn(command, args.map(String), { stdio: ['ignore', 'pipe', 'pipe'] });
+async function attach(command, args, ready, isPinned) {
+	const child = spawn('/usr/bin/taskset', ['-c', isPinned ? others : all, command, ...args.map(String)], { stdio: ['ignore', 'pipe', 'pipe'] });
 	let text = '';
 	const look = (data) => text.length < 65_536 && (text += data);
 	child.stdout.on('data', look);
@@ -58,12 +81,13 @@ async function attach(command, args, ready) {
 	};
 }
 
-/** How many per cent of its throughput a server keeps while something watches it, beside what it has before and after. */
-export async function kept(server, command, args, ready) {
-	const before = await throughput(server);
-	const detach = await attach(command, args, ready);
-	const watched = await throughput(server);
+/** How many per cent of its throughput a server keeps while something watches it, beside what it has before and after. Options: ready, what the
+ *  tracer prints when it is there; isPinned. */
+export async function kept(server, command, args, { ready, isPinned = true } = {}) {
+	const before = await throughput(server, isPinned);
+	const detach = await attach(command, args, ready, isPinned);
+	const watched = await throughput(server, isPinned);
 	await detach();
-	const after = await throughput(server);
+	const after = await throughput(server, isPinned);
 	return (watched / ((before + after) / 2)) * 100;
 }

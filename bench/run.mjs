@@ -7,10 +7,12 @@
 //   setUp()                   starts what is looked at; what it returns is handed to the contenders
 //   tearDown(context)         optional
 //   rounds                    optional, 5 if not given
-//   rows(context)             [{ what, unit, ours, peer: { name, measure }, atMost, atLeast, ratio }]
+//   about                     optional: how it is measured, for docs/bench.md
+//   rows(context)             [{ what, unit, ours, peer: { name, measure }, atMost, atLeast, ratio, rounds }]
 // ours and measure return a number, or null if they cannot be measured here; atMost is the most that ours may
-// be, atLeast the least, ratio the most that ours / peer may be. Contenders take turns, so that what else the machine
-// does hits all alike, and the median of each counts. --write puts the tables into docs/bench.md.
+// be, atLeast the least, ratio the most that ours / peer may be; rounds limits how often it is measured. Contenders take turns, so that
+// what else the machine does hits all alike, and the median of each counts. --write puts the tables into docs/bench.md; those
+// that were not measured stay as they are.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -50,6 +52,7 @@ async function measureRows(rows, rounds) {
 	const samples = rows.map(() => ({ ours: [], peer: [] }));
 	for (let round = 0; round < rounds; round++) {
 		for (const [i, row] of rows.entries()) {
+			if (round >= (row.rounds ?? rounds)) continue;
 			const turns = [['ours', row.ours], ['peer', row.peer?.measure]];
 			if (round % 2) turns.reverse();
 			for (const [side, measure] of turns) if (measure) samples[i][side].push(await measure());
@@ -104,13 +107,16 @@ for (const file of files) {
 	try {
 		const rows = await measureRows(bench.rows(context), rounds);
 		console.log(plainTable(rows));
-		sections.push(`## ${bench.title}\n\nMedian of ${rounds}.\n\n${markdownTable(rows)}\n`);
+		sections.push(`## ${bench.title}\n\n${bench.about ? `${bench.about}\n\n` : ''}Median of ${rounds}.\n\n${markdownTable(rows)}\n`);
 	} finally {
 		await bench.tearDown?.(context);
 	}
 }
 if (write) {
 	const head = `# Measured beside its peers\n\n\`make bench BENCH=--write\` wrote this: ${machine}. Contenders took turns.\n`;
-	fs.writeFileSync(path.join(here, '../docs/bench.md'), [head, ...sections].join('\n'));
+	const file = path.join(here, '../docs/bench.md'), name = (section) => section.slice(0, section.indexOf(':'));
+	const old = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split(/^(?=## )/m).slice(1).map((section) => `${section.trimEnd()}\n`) : [];
+	const kept = old.filter((section) => !sections.some((other) => name(other) === name(section)));
+	fs.writeFileSync(file, [head, ...[...kept, ...sections].sort((a, b) => (name(a) < name(b) ? -1 : 1))].join('\n'));
 	console.log('\nwritten: docs/bench.md');
 }
