@@ -11,6 +11,8 @@ static const struct ray_profile_format formats[] = {
 	{ "html", ".html", "a report that shows itself in a browser: flame graph, time, table", ray_write_html,
 	  ray_is_html, ray_read_html },
 	{ "svg", ".svg", "a flame graph that can be zoomed and searched", ray_write_svg, ray_is_svg, ray_read_svg },
+	{ "speedscope", ".speedscope.json", "https://www.speedscope.app", ray_write_speedscope, ray_is_speedscope,
+	  ray_read_speedscope },
 	{ "folded", ".folded", "one line a stack, for flamegraph.pl and its like", ray_write_folded, ray_is_folded,
 	  ray_read_folded },
 };

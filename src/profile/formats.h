@@ -16,6 +16,15 @@ RAY_FORMAT_WRITER(html);
 RAY_FORMAT_READER(html);
 RAY_FORMAT_WRITER(svg);
 RAY_FORMAT_READER(svg);
+RAY_FORMAT_WRITER(speedscope);
+RAY_FORMAT_READER(speedscope);
+RAY_FORMAT_WRITER(cpuprofile);
+RAY_FORMAT_READER(cpuprofile);
+RAY_FORMAT_WRITER(pprof);
+RAY_FORMAT_READER(pprof);
+RAY_FORMAT_WRITER(chrome);
+RAY_FORMAT_READER(chrome);
+RAY_FORMAT_WRITER(text);
 RAY_FORMAT_WRITER(folded);
 RAY_FORMAT_READER(folded);
 /* One function as folded stacks name it. */

@@ -123,6 +123,17 @@ uint32_t ray_reading_node(struct ray_profile *p, uint32_t parent, uint32_t funct
 	return ray_profile_node(p, parent, ray_profile_frame(p, &frame));
 }
 
+bool ray_reading_is_json(const char *bytes, size_t size, const char *key, bool is_array)
+{
+	size_t at = size >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3) ? 3 : 0;
+
+	while (at < size && isspace((unsigned char)bytes[at]))
+		at++;
+	if (at == size || (bytes[at] != '{' && (!is_array || bytes[at] != '[')))
+		return false;
+	return memmem(bytes + at, size - at, key, strlen(key)) != NULL;
+}
+
 /* ---- numbers ---- */
 
 int64_t ray_reading_weight(double value)

@@ -22,6 +22,9 @@ uint32_t ray_reading_function(struct ray_profile *p, const struct ray_reading_fu
 /* Does the path or URL name JavaScript, or what becomes it? */
 bool ray_reading_is_script(const char *file);
 
+/* Is it a JSON object (or, if is_array, also an array) in which key stands somewhere? For looks_like. */
+bool ray_reading_is_json(const char *bytes, size_t size, const char *key, bool is_array);
+
 /* A child of parent in the same place: the frame that ran and its function. */
 uint32_t ray_reading_node(struct ray_profile *p, uint32_t parent, uint32_t function, int line, int column);
 
