@@ -13,6 +13,8 @@ static const struct ray_profile_format formats[] = {
 	{ "svg", ".svg", "a flame graph that can be zoomed and searched", ray_write_svg, ray_is_svg, ray_read_svg },
 	{ "speedscope", ".speedscope.json", "https://www.speedscope.app", ray_write_speedscope, ray_is_speedscope,
 	  ray_read_speedscope },
+	{ "cpuprofile", ".cpuprofile", "Chrome DevTools and VS Code", ray_write_cpuprofile, ray_is_cpuprofile,
+	  ray_read_cpuprofile },
 	{ "folded", ".folded", "one line a stack, for flamegraph.pl and its like", ray_write_folded, ray_is_folded,
 	  ray_read_folded },
 };

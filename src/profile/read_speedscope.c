@@ -3,7 +3,7 @@
  * Read twice, because the frames may stand behind the profiles that name them by number. */
 #include <string.h>
 
-#include "profile/about.h"
+#include "profile/head.h"
 #include "profile/formats.h"
 #include "profile/reading.h"
 #include "profile/timeline.h"
@@ -279,8 +279,8 @@ static void read_top(struct scope *s, bool is_first_time)
 			read_shared(s);
 		} else if (is_first_time && !strcmp(key.bytes, "name") && !*s->p->title) {
 			s->p->title = read_text(s);
-		} else if (is_first_time && !strcmp(key.bytes, RAY_ABOUT_KEY)) {
-			ray_about_read(s->j, s->p);
+		} else if (is_first_time && !strcmp(key.bytes, RAY_PROFILE_HEAD_KEY)) {
+			ray_profile_head_read(s->j, s->p);
 			s->is_ours = true;
 		} else if (!is_first_time && !strcmp(key.bytes, "profiles")) {
 			for (ray_pull_array(s->j); ray_pull_item(s->j);)

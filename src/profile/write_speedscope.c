@@ -4,7 +4,7 @@
  * Frames are functions, because speedscope merges by them; the lines that ran are not kept. "kind", "thread" and the like are our own. */
 #include <string.h>
 
-#include "profile/about.h"
+#include "profile/head.h"
 #include "profile/formats.h"
 #include "profile/json_out.h"
 #include "profile/timeline.h"
@@ -168,8 +168,8 @@ struct ray_error *ray_write_speedscope(const struct ray_profile *p, FILE *out)
 		return &ray_enomem;
 	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"noderay\"", out);
 	ray_json_out_member(out, "name", p->title);
-	fputs(",\"activeProfileIndex\":0,\"" RAY_ABOUT_KEY "\":", out);
-	ray_about_write(p, out);
+	fputs(",\"activeProfileIndex\":0,\"" RAY_PROFILE_HEAD_KEY "\":", out);
+	ray_profile_head_write(p, out);
 	fputs(",\"shared\":{\"frames\":[", out);
 	write_frames(p, out);
 	fputs("]},\"profiles\":[", out);

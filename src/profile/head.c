@@ -1,5 +1,5 @@
-/* about.c - see about.h. SPDX-License-Identifier: MIT */
-#include "profile/about.h"
+/* head.c - see head.h. SPDX-License-Identifier: MIT */
+#include "profile/head.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #define TEXTS(X) X(title) X(event) X(command) X(host) X(node_version)
 #define NUMBERS(X) X(start_ns) X(duration_ns) X(period_ns) X(lost_samples) X(cut_stacks) X(unnamed_frames)
 
-void ray_about_write(const struct ray_profile *p, FILE *out)
+void ray_profile_head_write(const struct ray_profile *p, FILE *out)
 {
 	fprintf(out, "{\"version\":\"%s\",\"unit\":\"%s\",\"has_times\":%s", RAY_VERSION,
 		ray_profile_unit_word(p->unit), p->has_times ? "true" : "false");
@@ -45,7 +45,7 @@ static uint64_t read_number(const char *digits)
 	return value;
 }
 
-void ray_about_read(struct ray_pull *j, struct ray_profile *p)
+void ray_profile_head_read(struct ray_pull *j, struct ray_profile *p)
 {
 	struct ray_pull_text key, value;
 
