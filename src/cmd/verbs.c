@@ -15,6 +15,7 @@
 	X(stack) \
 	X(record) \
 	X(top) \
+	X(convert) \
 	X(trace) \
 	X(http) \
 	X(fs) \

@@ -17,6 +17,7 @@ static const struct ray_profile_format formats[] = {
 	  ray_read_cpuprofile },
 	{ "folded", ".folded", "one line a stack, for flamegraph.pl and its like", ray_write_folded, ray_is_folded,
 	  ray_read_folded },
+	{ "text", ".txt", "a table of functions, for reading as it is", ray_write_text, NULL, NULL },
 };
 
 const struct ray_profile_format *ray_profile_format_at(size_t index)
