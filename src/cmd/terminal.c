@@ -29,6 +29,7 @@ static const char leave_text[] = "\033[0m\033[?7h\033[?25h\033[?1049l";
 static struct {
 	volatile sig_atomic_t is_open, is_on; /* open: it is ours; on: it is in our state now */
 	volatile sig_atomic_t wants_stop, has_changed;
+	volatile sig_atomic_t is_blank; /* nothing of the last page stands there */
 	struct termios before;
 	int notes, errors; /* what was written to standard error; the real one; -1 */
 	off_t notes_read;
@@ -69,6 +70,7 @@ static void turn_on(void)
 	tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
 	write_all(STDOUT_FILENO, enter_text, sizeof(enter_text) - 1);
 	terminal.is_on = 1;
+	terminal.is_blank = 1;
 	terminal.has_changed = 1;
 }
 
@@ -260,8 +262,12 @@ static bool fit(size_t width, size_t height)
 
 void ray_terminal_show(const struct ray_page *page)
 {
-	bool is_new = fit(page->width, page->height);
+	bool is_new = fit(page->width, page->height) || terminal.is_blank;
 	ray_auto_text out = { 0 };
+
+	terminal.is_blank = 0;
+	if (is_new)
+		ray_text_add(&out, "\033[2J");
 
 	for (size_t i = 0; i < page->height; i++) {
 		const char *line = ray_text_get(&page->lines[i]);
@@ -274,8 +280,6 @@ void ray_terminal_show(const struct ray_page *page)
 		ray_text_clear(&terminal.shown[i]);
 		ray_text_add(&terminal.shown[i], line);
 	}
-	if (is_new)
-		ray_text_add(&out, "\033[J");
 	if (out.length)
 		write_all(STDOUT_FILENO, out.bytes, out.length);
 }

@@ -87,6 +87,7 @@ static void cut(struct ray_top_run *r)
 	add_processes(r, slice);
 	m = ray_top_look_now(r->look);
 	ray_top_cut(r->model, slice, &m);
+	r->has_seen |= m.process_count > 0;
 	if (ray_top_failed(r->model))
 		fail(r, &ray_enomem);
 }
@@ -109,7 +110,6 @@ static void ask(struct ray_top_run *r)
 	}
 	ray_top_answer_deinit(&r->answer);
 	r->answer = answer;
-	r->is_answered = true;
 	r->screen.wants_answer = false;
 	ray_top_screen_update(&r->screen, &r->answer);
 	r->next_ns = ray_clock_ns() + RARELY * (ray_clock_ns() - begin);
@@ -192,6 +192,7 @@ void ray_top_started(struct ray_top_run *r, const pid_t *pids, size_t count)
 		ray_top_look_add(r->look, (uint32_t)pids[i]);
 	m = ray_top_look_now(r->look);
 	ray_top_begin(r->model, &m);
+	r->has_seen = m.process_count > 0;
 	ray_recorder_start(r->recorder, m.epoch_ns);
 	if (r->is_batch)
 		return;
@@ -255,15 +256,18 @@ static void on_round(void *arg)
 /* What came since the last interval; and on a screen the end stays to be looked at. */
 static void finish(struct ray_top_run *r)
 {
-	bool is_enough = r->screen.wants_quit || (r->has_count && r->printed >= r->count);
+	bool has_samples, is_enough = r->screen.wants_quit || (r->has_count && r->printed >= r->count);
 
 	if (r->err || is_enough)
 		return;
 	if (!r->is_batch && (ray_interrupted || r->is_timed))
 		return;
+	has_samples = ray_recorder_profile(r->recorder)->samples.n > 0;
 	cut(r);
-	if (r->is_batch && !r->err && (!r->printed || ray_profile_weight(ray_recorder_profile(r->recorder))))
+	if (r->is_batch && !r->err && (has_samples || (!r->printed && r->has_seen)))
 		print(r);
+	else if (r->is_batch && !r->err && !r->printed)
+		fprintf(stderr, "noderay: nothing to show: the process ended before it was seen\n");
 	if (r->is_batch || r->err || !r->is_open)
 		return;
 	ask(r);
