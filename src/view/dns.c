@@ -41,7 +41,7 @@ static void add(struct ray_live *l, const struct ray_fact *f)
 	ray_live_printf(l, "%s%s%s", ray_fact_text(f, "host"), *service ? " port " : "", service);
 }
 
-static void describe(json_t *o, const struct ray_fact *f)
+static void describe(struct ray_text *o, const struct ray_fact *f)
 {
 	char name[24];
 
@@ -53,7 +53,7 @@ static void describe(json_t *o, const struct ray_fact *f)
 	ray_operation_json_ms(o, "run_ms", f, "run");
 	ray_operation_json_ms(o, "total_ms", f, "total");
 	ray_operation_json_number(o, "result", f, "result");
-	json_object_set_new(o, "error", ray_json_text(ray_view_dns_error(ray_fact_number(f, "result"), name)));
+	ray_json_add_text(o, "error", ray_view_dns_error(ray_fact_number(f, "result"), name));
 	ray_operation_json_number(o, "request", f, "request");
 }
 

@@ -49,7 +49,7 @@ static void add(struct ray_live *l, const struct ray_fact *f)
 	ray_live_printf(l, "%s%s%s", *path ? path : "-", *to ? " -> " : "", to);
 }
 
-static void describe(json_t *o, const struct ray_fact *f)
+static void describe(struct ray_text *o, const struct ray_fact *f)
 {
 	int64_t result = ray_fact_number(f, "result"), fd = ray_fact_number(f, "fd");
 	char name[24];
@@ -58,13 +58,16 @@ static void describe(json_t *o, const struct ray_fact *f)
 	ray_operation_json_text(o, "path", f, "path");
 	if (*ray_fact_text(f, "to"))
 		ray_operation_json_text(o, "new_path", f, "to");
-	json_object_set_new(o, "fd", fd < 0 ? json_null() : json_integer(fd));
-	json_object_set_new(o, "sync", json_boolean(ray_fact_number(f, "sync")));
+	if (fd < 0)
+		ray_json_add_null(o, "fd");
+	else
+		ray_json_add_integer(o, "fd", fd);
+	ray_json_add_boolean(o, "sync", ray_fact_number(f, "sync"));
 	ray_operation_json_ms(o, "wait_ms", f, "wait");
 	ray_operation_json_ms(o, "run_ms", f, "run");
 	ray_operation_json_ms(o, "total_ms", f, "total");
 	ray_operation_json_number(o, "result", f, "result");
-	json_object_set_new(o, "error", ray_json_text(ray_view_uv_error(result, name)));
+	ray_json_add_text(o, "error", ray_view_uv_error(result, name));
 	ray_operation_json_number(o, "request", f, "request");
 }
 

@@ -159,74 +159,65 @@ static const char *version_text(int64_t version)
 	return version == 20 ? "2" : version == 10 ? "1.0" : "1.1";
 }
 
-static json_t *head_json(const struct ray_fact *f, const char *probe)
+static void head_json(struct ray_text *o, const struct ray_fact *f, const char *probe)
 {
-	json_t *o = json_object();
-
-	json_object_set_new(o, "time", json_real((double)f->time_ns / 1e9));
-	json_object_set_new(o, "pid", json_integer(f->pid));
-	json_object_set_new(o, "tid", json_integer(f->tid));
-	json_object_set_new(o, "probe", json_string(probe));
-	return o;
+	ray_json_add_seconds(o, "time", f->time_ns);
+	ray_json_add_integer(o, "pid", f->pid);
+	ray_json_add_integer(o, "tid", f->tid);
+	ray_json_add_text(o, "probe", probe);
 }
 
-static void number_json(json_t *o, const char *key, const struct ray_fact *f, const char *field)
+static void number_json(struct ray_text *o, const char *key, const struct ray_fact *f, const char *field)
 {
-	json_object_set_new(o, key, json_integer(ray_fact_number(f, field)));
+	ray_json_add_integer(o, key, ray_fact_number(f, field));
 }
 
-static json_t *path_json(const char *url)
+static void ms_json(struct ray_text *o, const char *key, const struct ray_fact *f, const char *field)
 {
-	ray_auto_text path = { 0 };
-
-	ray_text_add_bytes(&path, url, strcspn(url, "?"));
-	return ray_json_text(ray_text_get(&path));
+	ray_json_add_ms(o, key, (uint64_t)ray_fact_number(f, field));
 }
 
 static void print_json(struct ray_http_view *v, const struct ray_fact *f, bool is_end)
 {
-	json_t *o = head_json(f, probe_text(f));
-	uint64_t id = (uint64_t)ray_fact_number(f, "id");
+	ray_auto_memory char *stack = is_end ? take_stack(v, (uint64_t)ray_fact_number(f, "id")) : NULL;
+	const char *url = ray_fact_text(f, "url");
+	struct ray_text *o = &v->line;
 
+	head_json(o, f, probe_text(f));
 	if (v->options.begins)
-		json_object_set_new(o, "which", json_string(is_end ? "end" : "begin"));
+		ray_json_add_text(o, "which", is_end ? "end" : "begin");
 	number_json(o, "id", f, "id");
 	number_json(o, "fd", f, "fd");
-	json_object_set_new(o, "method", ray_json_text(ray_fact_text(f, "method")));
-	json_object_set_new(o, "url", ray_json_text(ray_fact_text(f, "url")));
-	json_object_set_new(o, "path", path_json(ray_fact_text(f, "url")));
+	ray_json_add_text(o, "method", ray_fact_text(f, "method"));
+	ray_json_add_text(o, "url", url);
+	ray_json_add_bytes(o, "path", url, strcspn(url, "?"));
 	number_json(o, "url_length", f, "length");
 	if (is_end) {
 		number_json(o, "status", f, "status");
-		json_object_set_new(o, "latency_ms", ray_json_ms((uint64_t)ray_fact_number(f, "latency")));
-		json_object_set_new(o, "ttfb_ms", ray_json_ms((uint64_t)ray_fact_number(f, "ttfb")));
+		ms_json(o, "latency_ms", f, "latency");
+		ms_json(o, "ttfb_ms", f, "ttfb");
 		number_json(o, "bytes", f, "bytes");
 		number_json(o, "request_bytes", f, "request");
-		json_object_set_new(o, "aborted", json_boolean(ray_fact_number(f, "aborted")));
+		ray_json_add_boolean(o, "aborted", ray_fact_number(f, "aborted"));
 	}
-	json_object_set_new(o, "raddr", ray_json_text(ray_fact_text(f, "raddr")));
+	ray_json_add_text(o, "raddr", ray_fact_text(f, "raddr"));
 	number_json(o, "rport", f, "rport");
 	number_json(o, "lport", f, "lport");
-	json_object_set_new(o, "host", ray_json_text(ray_fact_text(f, "host")));
-	json_object_set_new(o, "version", json_string(version_text(ray_fact_number(f, "version"))));
-	json_object_set_new(o, "tls", json_boolean(ray_fact_number(f, "tls")));
-	if (is_end) {
-		ray_auto_memory char *stack = take_stack(v, id);
-
-		if (stack)
-			json_object_set_new(o, "stack", stack_json(stack));
-	}
-	ray_json_print(o);
+	ray_json_add_text(o, "host", ray_fact_text(f, "host"));
+	ray_json_add_text(o, "version", version_text(ray_fact_number(f, "version")));
+	ray_json_add_boolean(o, "tls", ray_fact_number(f, "tls"));
+	if (stack)
+		ray_json_add_value(o, "stack", stack_json(stack));
+	ray_json_line_end(o);
 }
 
-static void print_gc_json(const struct ray_fact *f)
+static void print_gc_json(struct ray_http_view *v, const struct ray_fact *f)
 {
-	json_t *o = head_json(f, "gc");
-
-	json_object_set_new(o, "type", ray_json_text(ray_fact_text(f, "type")));
-	json_object_set_new(o, "reason", ray_json_text(ray_fact_text(f, "reason")));
-	json_object_set_new(o, "latency_ms", ray_json_ms((uint64_t)ray_fact_number(f, "latency")));
-	ray_json_print(o);
+	head_json(&v->line, f, "gc");
+	ray_json_add_text(&v->line, "type", ray_fact_text(f, "type"));
+	ray_json_add_text(&v->line, "reason", ray_fact_text(f, "reason"));
+	ms_json(&v->line, "latency_ms", f, "latency");
+	ray_json_line_end(&v->line);
 }
 
 /* ---- lines ---- */
@@ -378,7 +369,7 @@ void ray_http_view_take(struct ray_http_view *v, const struct ray_fact *f)
 		keep_stack(v, f);
 	} else if (ray_fact_is(f, "gc")) {
 		if (v->options.is_json)
-			print_gc_json(f);
+			print_gc_json(v, f);
 		else
 			print_gc_line(v, f);
 	} else if (is_end || ray_fact_is(f, "begin")) {

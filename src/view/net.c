@@ -56,7 +56,7 @@ static void add(struct ray_live *l, const struct ray_fact *f)
 	ray_live_add(l, *peer ? peer : "-");
 }
 
-static void describe(json_t *o, const struct ray_fact *f)
+static void describe(struct ray_text *o, const struct ray_fact *f)
 {
 	int64_t result = ray_fact_number(f, "result");
 	char name[24];
@@ -69,14 +69,14 @@ static void describe(json_t *o, const struct ray_fact *f)
 	if (has_bytes(f))
 		ray_operation_json_number(o, "bytes", f, "bytes");
 	else
-		json_object_set_new(o, "bytes", json_null());
+		ray_json_add_null(o, "bytes");
 	if (is_op(f, "connect"))
 		ray_operation_json_ms(o, "latency_ms", f, "latency");
 	else
-		json_object_set_new(o, "latency_ms", json_null());
+		ray_json_add_null(o, "latency_ms");
 	ray_operation_json_number(o, "result", f, "result");
-	json_object_set_new(o, "error", ray_json_text(ray_view_uv_error(result, name)));
-	json_object_set_new(o, "tls", json_boolean(ray_fact_number(f, "tls")));
+	ray_json_add_text(o, "error", ray_view_uv_error(result, name));
+	ray_json_add_boolean(o, "tls", ray_fact_number(f, "tls"));
 	ray_operation_json_number(o, "request", f, "request");
 }
 

@@ -93,21 +93,21 @@ void ray_operation_number(struct ray_live *l, const struct ray_fact *f, const ch
 	ray_live_number(l, ray_fact_number(f, field));
 }
 
-void ray_operation_json_ms(json_t *o, const char *key, const struct ray_fact *f, const char *field)
+void ray_operation_json_ms(struct ray_text *o, const char *key, const struct ray_fact *f, const char *field)
 {
-	json_object_set_new(o, key, ray_json_ms((uint64_t)ray_fact_number(f, field)));
+	ray_json_add_ms(o, key, (uint64_t)ray_fact_number(f, field));
 }
 
-void ray_operation_json_number(json_t *o, const char *key, const struct ray_fact *f, const char *field)
+void ray_operation_json_number(struct ray_text *o, const char *key, const struct ray_fact *f, const char *field)
 {
-	json_object_set_new(o, key, json_integer(ray_fact_number(f, field)));
+	ray_json_add_integer(o, key, ray_fact_number(f, field));
 }
 
-void ray_operation_json_text(json_t *o, const char *key, const struct ray_fact *f, const char *field)
+void ray_operation_json_text(struct ray_text *o, const char *key, const struct ray_fact *f, const char *field)
 {
 	const char *text = ray_fact_text(f, field);
 
-	json_object_set_new(o, key, *text ? ray_json_text(text) : json_null());
+	ray_json_add_text(o, key, *text ? text : NULL);
 }
 
 static bool is_wanted(const struct ray_operations *v, const char *subject)
@@ -117,15 +117,13 @@ static bool is_wanted(const struct ray_operations *v, const char *subject)
 
 static void print_json(struct ray_operations *v, const struct ray_fact *f, const char *stack)
 {
-	json_t *o = json_object();
-
-	json_object_set_new(o, "time", json_real((double)f->time_ns / 1e9));
-	json_object_set_new(o, "pid", json_integer(f->pid));
-	ray_operation_json_number(o, "tid", f, "tid");
-	v->kind->describe(o, f);
+	ray_json_add_seconds(&v->text, "time", f->time_ns);
+	ray_json_add_integer(&v->text, "pid", f->pid);
+	ray_operation_json_number(&v->text, "tid", f, "tid");
+	v->kind->describe(&v->text, f);
 	if (stack)
-		json_object_set_new(o, "stack", ray_view_stack_json(stack));
-	ray_json_print(o);
+		ray_json_add_value(&v->text, "stack", ray_view_stack_json(stack));
+	ray_json_line_end(&v->text);
 }
 
 static void print_line(struct ray_operations *v, const struct ray_fact *f, const char *stack)
@@ -318,17 +316,14 @@ static void print_sums(struct ray_operations *v)
 /* Who asked, of a table: the stacks that did so most often come last in printa()'s order, and are told like that. */
 static void take_who(struct ray_operations *v, const struct ray_fact *f)
 {
-	json_t *o;
-
 	if (!v->options.is_json) {
 		ray_text_printf(&v->who, "\n%" PRId64 " times by\n", ray_fact_number(f, "count"));
 		ray_view_stack_lines(ray_fact_text(f, "stack"), &v->who);
 		return;
 	}
-	o = json_object();
-	ray_operation_json_number(o, "count", f, "count");
-	json_object_set_new(o, "stack", ray_view_stack_json(ray_fact_text(f, "stack")));
-	ray_json_print(o);
+	ray_operation_json_number(&v->text, "count", f, "count");
+	ray_json_add_value(&v->text, "stack", ray_view_stack_json(ray_fact_text(f, "stack")));
+	ray_json_line_end(&v->text);
 }
 
 void ray_operations_take(struct ray_operations *v, const struct ray_fact *f)

@@ -27,7 +27,7 @@ struct ray_operations_kind {
 	/* A line's cells, in the order of the columns. */
 	void (*add)(struct ray_live *l, const struct ray_fact *f);
 	/* Behind time, pid, tid. */
-	void (*describe)(json_t *o, const struct ray_fact *f);
+	void (*describe)(struct ray_text *o, const struct ray_fact *f);
 };
 
 extern const struct ray_operations_kind ray_operations_fs, ray_operations_dns, ray_operations_net;
@@ -58,8 +58,8 @@ void ray_operations_finish(struct ray_operations *v); /* the last table */
 void ray_operation_time(struct ray_live *l, const struct ray_fact *f, const char *field);
 void ray_operation_number(struct ray_live *l, const struct ray_fact *f, const char *field);
 /* Milliseconds; an integer; text, or null where it is "". */
-void ray_operation_json_ms(json_t *o, const char *key, const struct ray_fact *f, const char *field);
-void ray_operation_json_number(json_t *o, const char *key, const struct ray_fact *f, const char *field);
-void ray_operation_json_text(json_t *o, const char *key, const struct ray_fact *f, const char *field);
+void ray_operation_json_ms(struct ray_text *o, const char *key, const struct ray_fact *f, const char *field);
+void ray_operation_json_number(struct ray_text *o, const char *key, const struct ray_fact *f, const char *field);
+void ray_operation_json_text(struct ray_text *o, const char *key, const struct ray_fact *f, const char *field);
 
 #endif

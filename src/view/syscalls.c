@@ -108,27 +108,34 @@ static void write_line(struct ray_syscalls_view *v, const struct ray_call_seen *
 
 /* ---- for programs ---- */
 
-static void write_json(struct ray_syscalls_view *v, const struct ray_call_seen *s)
+static json_t *args_json(struct ray_syscalls_view *v, const struct ray_call_seen *s)
 {
 	size_t count = ray_call_arg_count(s);
-	json_t *o = json_object(), *args = json_array();
+	json_t *args = json_array();
 
-	json_object_set_new(o, "time", json_real((double)s->time_ns / 1e9));
-	json_object_set_new(o, "pid", json_integer(s->pid));
-	json_object_set_new(o, "tid", json_integer(s->tid));
-	json_object_set_new(o, "name", ray_json_text(name_of(s)));
 	for (size_t i = 0; i < count; i++) {
 		ray_text_clear(&v->args);
 		ray_call_print_arg(s, i, &v->args);
 		json_array_append_new(args, ray_json_text(ray_text_get(&v->args)));
 	}
-	json_object_set_new(o, "args", args);
-	json_object_set_new(o, "result", json_integer(ray_call_error(s) ? -1 : s->result));
-	json_object_set_new(o, "error", ray_json_text(ray_call_error(s)));
-	json_object_set_new(o, "ms", json_real((double)s->ns / 1e6));
+	return args;
+}
+
+static void write_json(struct ray_syscalls_view *v, const struct ray_call_seen *s)
+{
+	struct ray_text *o = &v->line;
+
+	ray_json_add_seconds(o, "time", s->time_ns);
+	ray_json_add_integer(o, "pid", s->pid);
+	ray_json_add_integer(o, "tid", s->tid);
+	ray_json_add_text(o, "name", name_of(s));
+	ray_json_add_value(o, "args", args_json(v, s));
+	ray_json_add_integer(o, "result", ray_call_error(s) ? -1 : s->result);
+	ray_json_add_text(o, "error", ray_call_error(s));
+	ray_json_add_ms(o, "ms", s->ns);
 	if (s->stack.is_known)
-		json_object_set_new(o, "stack", ray_view_stack_json(ray_text_get(&s->stack.text)));
-	ray_json_print(o);
+		ray_json_add_value(o, "stack", ray_view_stack_json(ray_text_get(&s->stack.text)));
+	ray_json_line_end(o);
 }
 
 void ray_syscalls_tell(struct ray_syscalls_view *v, const struct ray_fact *f)
