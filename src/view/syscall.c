@@ -115,17 +115,17 @@ size_t ray_call_arg_count(const struct ray_call_seen *s)
 
 static void print_int(const struct ray_call_seen *s, size_t i, struct ray_text *out)
 {
-	ray_text_printf(out, "%" PRId64, is_wide(s, i) ? (int64_t)s->args[i] : (int64_t)(int32_t)s->args[i]);
+	ray_text_add_signed(out, is_wide(s, i) ? (int64_t)s->args[i] : (int64_t)(int32_t)s->args[i]);
 }
 
 static void print_uint(const struct ray_call_seen *s, size_t i, struct ray_text *out)
 {
-	ray_text_printf(out, "%" PRIu64, is_wide(s, i) ? s->args[i] : (uint64_t)(uint32_t)s->args[i]);
+	ray_text_add_unsigned(out, is_wide(s, i) ? s->args[i] : (uint64_t)(uint32_t)s->args[i], 1);
 }
 
 static void print_id(const struct ray_call_seen *s, size_t i, struct ray_text *out)
 {
-	ray_text_printf(out, "%d", (int)s->args[i]);
+	ray_text_add_signed(out, (int)s->args[i]);
 }
 
 static void print_hex(const struct ray_call_seen *s, size_t i, struct ray_text *out)
@@ -153,7 +153,7 @@ void ray_call_print_file(const struct ray_call_seen *s, int64_t fd, size_t name,
 	const struct ray_call_memory *socket = &s->sockets[name];
 	ray_auto_text ends = { 0 };
 
-	ray_text_printf(out, "%" PRId64, fd);
+	ray_text_add_signed(out, fd);
 	if (fd < 0 || !s->files[name].is_known || !s->files[name].text.length)
 		return;
 	if (socket->is_known)

@@ -53,5 +53,5 @@ void ray_call_print_result(const struct ray_call_seen *s, struct ray_text *out)
 	else if (strcmp(word, "fd") == 0)
 		ray_call_print_file(s, s->result, RAY_CALL_RESULT, out);
 	else
-		ray_text_printf(out, "%" PRId64, s->result);
+		ray_text_add_signed(out, s->result);
 }

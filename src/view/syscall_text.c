@@ -17,13 +17,21 @@ static void quote_byte(unsigned char b, bool next_is_digit, struct ray_text *out
 	const char *at = b ? strchr(plain, b) : NULL;
 
 	if (at)
-		ray_text_printf(out, "\\%c", letters[at - plain]);
+		ray_text_add_bytes(out, (char[]){ '\\', letters[at - plain] }, 2);
 	else if (b == '"' || b == '\\')
-		ray_text_printf(out, "\\%c", b);
-	else if (b >= ' ' && b < 0x7f)
-		ray_text_printf(out, "%c", b);
+		ray_text_add_bytes(out, (char[]){ '\\', (char)b }, 2);
 	else
 		ray_text_printf(out, next_is_digit ? "\\%03o" : "\\%o", b);
+}
+
+/* How many of the next bytes stand for themselves. */
+static size_t plain_run(const unsigned char *b, size_t size)
+{
+	size_t n = 0;
+
+	while (n < size && b[n] >= ' ' && b[n] < 0x7f && b[n] != '"' && b[n] != '\\')
+		n++;
+	return n;
 }
 
 void ray_call_quote(const void *bytes, size_t size, bool is_cut, struct ray_text *out)
@@ -31,14 +39,23 @@ void ray_call_quote(const void *bytes, size_t size, bool is_cut, struct ray_text
 	const unsigned char *b = bytes;
 
 	ray_text_add(out, "\"");
-	for (size_t i = 0; i < size; i++)
-		quote_byte(b[i], i + 1 < size && isdigit(b[i + 1]), out);
+	for (size_t i = 0; i < size;) {
+		size_t n = plain_run(b + i, size - i);
+
+		ray_text_add_bytes(out, b + i, n);
+		i += n;
+		if (i < size)
+			quote_byte(b[i], i + 1 < size && isdigit(b[i + 1]), out);
+		i++;
+	}
 	ray_text_add(out, is_cut ? "\"..." : "\"");
 }
 
 static void add_name(struct ray_text *out, size_t start, const char *name)
 {
-	ray_text_printf(out, "%s%s", out->length > start ? "|" : "", name);
+	if (out->length > start)
+		ray_text_add(out, "|");
+	ray_text_add(out, name);
 }
 
 static void print_flags(const struct ray_name_set *set, uint64_t value, struct ray_text *out)
@@ -79,7 +96,7 @@ void ray_call_print_names(const char *name, size_t length, uint64_t value, struc
 	else if (value > INT32_MAX)
 		ray_text_printf(out, "%#" PRIx64, value);
 	else
-		ray_text_printf(out, "%" PRIu64, value);
+		ray_text_add_unsigned(out, value, 1);
 }
 
 void ray_call_print_signals(uint64_t set, struct ray_text *out)

@@ -79,12 +79,14 @@ static void make_call(struct ray_syscalls_view *v, const struct ray_call_seen *s
 	}
 	ray_call_print_result(s, &v->result);
 	fixed = strlen(name_of(s)) + strlen("() = ") + ray_text_width(ray_text_get(&v->result));
-	ray_text_printf(out, "%s(", name_of(s));
+	ray_text_add(out, name_of(s));
+	ray_text_add(out, "(");
 	if (room == SIZE_MAX || fixed + ray_text_width(ray_text_get(&v->args)) <= room)
 		ray_text_add(out, ray_text_get(&v->args));
 	else
 		ray_view_cut(out, ray_text_get(&v->args), room > fixed + 4 ? room - fixed : 4, RAY_CUT_END);
-	ray_text_printf(out, ") = %s", ray_text_get(&v->result));
+	ray_text_add(out, ") = ");
+	ray_text_add(out, ray_text_get(&v->result));
 }
 
 static void write_line(struct ray_syscalls_view *v, const struct ray_call_seen *s)
