@@ -86,7 +86,7 @@ static bool is_plain(const char *text, size_t length)
 	return true;
 }
 
-void ray_json_add_bytes(struct ray_text *line, const char *key, const char *text, size_t length)
+void ray_json_line_bytes(struct ray_text *line, const char *key, const char *text, size_t length)
 {
 	add_key(line, key);
 	if (is_plain(text, length)) {
@@ -101,27 +101,27 @@ void ray_json_add_bytes(struct ray_text *line, const char *key, const char *text
 	}
 }
 
-void ray_json_add_text(struct ray_text *line, const char *key, const char *text)
+void ray_json_line_text(struct ray_text *line, const char *key, const char *text)
 {
 	if (text)
-		ray_json_add_bytes(line, key, text, strlen(text));
+		ray_json_line_bytes(line, key, text, strlen(text));
 	else
-		ray_json_add_null(line, key);
+		ray_json_line_null(line, key);
 }
 
-void ray_json_add_integer(struct ray_text *line, const char *key, int64_t value)
+void ray_json_line_integer(struct ray_text *line, const char *key, int64_t value)
 {
 	add_key(line, key);
 	ray_text_add_signed(line, value);
 }
 
-void ray_json_add_boolean(struct ray_text *line, const char *key, bool value)
+void ray_json_line_boolean(struct ray_text *line, const char *key, bool value)
 {
 	add_key(line, key);
 	ray_text_add(line, value ? "true" : "false");
 }
 
-void ray_json_add_null(struct ray_text *line, const char *key)
+void ray_json_line_null(struct ray_text *line, const char *key)
 {
 	add_key(line, key);
 	ray_text_add(line, "null");
@@ -142,19 +142,19 @@ static void add_millionths(struct ray_text *line, uint64_t millionths)
 	ray_text_add_unsigned(line, fraction, digits);
 }
 
-void ray_json_add_seconds(struct ray_text *line, const char *key, uint64_t ns)
+void ray_json_line_seconds(struct ray_text *line, const char *key, uint64_t ns)
 {
 	add_key(line, key);
 	add_millionths(line, ns / 1000 + (ns % 1000 >= 500));
 }
 
-void ray_json_add_ms(struct ray_text *line, const char *key, uint64_t ns)
+void ray_json_line_ms(struct ray_text *line, const char *key, uint64_t ns)
 {
 	add_key(line, key);
 	add_millionths(line, ns);
 }
 
-void ray_json_add_value(struct ray_text *line, const char *key, json_t *value)
+void ray_json_line_value(struct ray_text *line, const char *key, json_t *value)
 {
 	add_key(line, key);
 	if (value)

@@ -18,14 +18,14 @@ json_t *ray_json_hex(uint64_t value);
  *
  * A text begins empty, gets members, and is printed by ray_json_line_end(). Keys are our own words. What is written is what ray_json_print() would. */
 
-void ray_json_add_text(struct ray_text *line, const char *key, const char *text); /* NULL: null */
-void ray_json_add_bytes(struct ray_text *line, const char *key, const char *text, size_t length);
-void ray_json_add_integer(struct ray_text *line, const char *key, int64_t value);
-void ray_json_add_boolean(struct ray_text *line, const char *key, bool value);
-void ray_json_add_null(struct ray_text *line, const char *key);
-void ray_json_add_seconds(struct ray_text *line, const char *key, uint64_t ns); /* of the epoch: to the microsecond */
-void ray_json_add_ms(struct ray_text *line, const char *key, uint64_t ns);
-void ray_json_add_value(struct ray_text *line, const char *key, json_t *value); /* releases it */
+void ray_json_line_text(struct ray_text *line, const char *key, const char *text); /* NULL: null */
+void ray_json_line_bytes(struct ray_text *line, const char *key, const char *text, size_t length);
+void ray_json_line_integer(struct ray_text *line, const char *key, int64_t value);
+void ray_json_line_boolean(struct ray_text *line, const char *key, bool value);
+void ray_json_line_null(struct ray_text *line, const char *key);
+void ray_json_line_seconds(struct ray_text *line, const char *key, uint64_t ns); /* of the epoch: to the microsecond */
+void ray_json_line_ms(struct ray_text *line, const char *key, uint64_t ns);
+void ray_json_line_value(struct ray_text *line, const char *key, json_t *value); /* releases it */
 /* To stdout, with a newline; the text is empty again. */
 void ray_json_line_end(struct ray_text *line);
 

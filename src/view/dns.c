@@ -53,7 +53,7 @@ static void describe(struct ray_text *o, const struct ray_fact *f)
 	ray_operation_json_ms(o, "run_ms", f, "run");
 	ray_operation_json_ms(o, "total_ms", f, "total");
 	ray_operation_json_number(o, "result", f, "result");
-	ray_json_add_text(o, "error", ray_view_dns_error(ray_fact_number(f, "result"), name));
+	ray_json_line_text(o, "error", ray_view_dns_error(ray_fact_number(f, "result"), name));
 	ray_operation_json_number(o, "request", f, "request");
 }
 

@@ -59,15 +59,15 @@ static void describe(struct ray_text *o, const struct ray_fact *f)
 	if (*ray_fact_text(f, "to"))
 		ray_operation_json_text(o, "new_path", f, "to");
 	if (fd < 0)
-		ray_json_add_null(o, "fd");
+		ray_json_line_null(o, "fd");
 	else
-		ray_json_add_integer(o, "fd", fd);
-	ray_json_add_boolean(o, "sync", ray_fact_number(f, "sync"));
+		ray_json_line_integer(o, "fd", fd);
+	ray_json_line_boolean(o, "sync", ray_fact_number(f, "sync"));
 	ray_operation_json_ms(o, "wait_ms", f, "wait");
 	ray_operation_json_ms(o, "run_ms", f, "run");
 	ray_operation_json_ms(o, "total_ms", f, "total");
 	ray_operation_json_number(o, "result", f, "result");
-	ray_json_add_text(o, "error", ray_view_uv_error(result, name));
+	ray_json_line_text(o, "error", ray_view_uv_error(result, name));
 	ray_operation_json_number(o, "request", f, "request");
 }
 

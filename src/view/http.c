@@ -161,20 +161,20 @@ static const char *version_text(int64_t version)
 
 static void head_json(struct ray_text *o, const struct ray_fact *f, const char *probe)
 {
-	ray_json_add_seconds(o, "time", f->time_ns);
-	ray_json_add_integer(o, "pid", f->pid);
-	ray_json_add_integer(o, "tid", f->tid);
-	ray_json_add_text(o, "probe", probe);
+	ray_json_line_seconds(o, "time", f->time_ns);
+	ray_json_line_integer(o, "pid", f->pid);
+	ray_json_line_integer(o, "tid", f->tid);
+	ray_json_line_text(o, "probe", probe);
 }
 
 static void number_json(struct ray_text *o, const char *key, const struct ray_fact *f, const char *field)
 {
-	ray_json_add_integer(o, key, ray_fact_number(f, field));
+	ray_json_line_integer(o, key, ray_fact_number(f, field));
 }
 
 static void ms_json(struct ray_text *o, const char *key, const struct ray_fact *f, const char *field)
 {
-	ray_json_add_ms(o, key, (uint64_t)ray_fact_number(f, field));
+	ray_json_line_ms(o, key, (uint64_t)ray_fact_number(f, field));
 }
 
 static void print_json(struct ray_http_view *v, const struct ray_fact *f, bool is_end)
@@ -185,12 +185,12 @@ static void print_json(struct ray_http_view *v, const struct ray_fact *f, bool i
 
 	head_json(o, f, probe_text(f));
 	if (v->options.begins)
-		ray_json_add_text(o, "which", is_end ? "end" : "begin");
+		ray_json_line_text(o, "which", is_end ? "end" : "begin");
 	number_json(o, "id", f, "id");
 	number_json(o, "fd", f, "fd");
-	ray_json_add_text(o, "method", ray_fact_text(f, "method"));
-	ray_json_add_text(o, "url", url);
-	ray_json_add_bytes(o, "path", url, strcspn(url, "?"));
+	ray_json_line_text(o, "method", ray_fact_text(f, "method"));
+	ray_json_line_text(o, "url", url);
+	ray_json_line_bytes(o, "path", url, strcspn(url, "?"));
 	number_json(o, "url_length", f, "length");
 	if (is_end) {
 		number_json(o, "status", f, "status");
@@ -198,24 +198,24 @@ static void print_json(struct ray_http_view *v, const struct ray_fact *f, bool i
 		ms_json(o, "ttfb_ms", f, "ttfb");
 		number_json(o, "bytes", f, "bytes");
 		number_json(o, "request_bytes", f, "request");
-		ray_json_add_boolean(o, "aborted", ray_fact_number(f, "aborted"));
+		ray_json_line_boolean(o, "aborted", ray_fact_number(f, "aborted"));
 	}
-	ray_json_add_text(o, "raddr", ray_fact_text(f, "raddr"));
+	ray_json_line_text(o, "raddr", ray_fact_text(f, "raddr"));
 	number_json(o, "rport", f, "rport");
 	number_json(o, "lport", f, "lport");
-	ray_json_add_text(o, "host", ray_fact_text(f, "host"));
-	ray_json_add_text(o, "version", version_text(ray_fact_number(f, "version")));
-	ray_json_add_boolean(o, "tls", ray_fact_number(f, "tls"));
+	ray_json_line_text(o, "host", ray_fact_text(f, "host"));
+	ray_json_line_text(o, "version", version_text(ray_fact_number(f, "version")));
+	ray_json_line_boolean(o, "tls", ray_fact_number(f, "tls"));
 	if (stack)
-		ray_json_add_value(o, "stack", stack_json(stack));
+		ray_json_line_value(o, "stack", stack_json(stack));
 	ray_json_line_end(o);
 }
 
 static void print_gc_json(struct ray_http_view *v, const struct ray_fact *f)
 {
 	head_json(&v->line, f, "gc");
-	ray_json_add_text(&v->line, "type", ray_fact_text(f, "type"));
-	ray_json_add_text(&v->line, "reason", ray_fact_text(f, "reason"));
+	ray_json_line_text(&v->line, "type", ray_fact_text(f, "type"));
+	ray_json_line_text(&v->line, "reason", ray_fact_text(f, "reason"));
 	ms_json(&v->line, "latency_ms", f, "latency");
 	ray_json_line_end(&v->line);
 }

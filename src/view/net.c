@@ -69,14 +69,14 @@ static void describe(struct ray_text *o, const struct ray_fact *f)
 	if (has_bytes(f))
 		ray_operation_json_number(o, "bytes", f, "bytes");
 	else
-		ray_json_add_null(o, "bytes");
+		ray_json_line_null(o, "bytes");
 	if (is_op(f, "connect"))
 		ray_operation_json_ms(o, "latency_ms", f, "latency");
 	else
-		ray_json_add_null(o, "latency_ms");
+		ray_json_line_null(o, "latency_ms");
 	ray_operation_json_number(o, "result", f, "result");
-	ray_json_add_text(o, "error", ray_view_uv_error(result, name));
-	ray_json_add_boolean(o, "tls", ray_fact_number(f, "tls"));
+	ray_json_line_text(o, "error", ray_view_uv_error(result, name));
+	ray_json_line_boolean(o, "tls", ray_fact_number(f, "tls"));
 	ray_operation_json_number(o, "request", f, "request");
 }
 

@@ -95,19 +95,19 @@ void ray_operation_number(struct ray_live *l, const struct ray_fact *f, const ch
 
 void ray_operation_json_ms(struct ray_text *o, const char *key, const struct ray_fact *f, const char *field)
 {
-	ray_json_add_ms(o, key, (uint64_t)ray_fact_number(f, field));
+	ray_json_line_ms(o, key, (uint64_t)ray_fact_number(f, field));
 }
 
 void ray_operation_json_number(struct ray_text *o, const char *key, const struct ray_fact *f, const char *field)
 {
-	ray_json_add_integer(o, key, ray_fact_number(f, field));
+	ray_json_line_integer(o, key, ray_fact_number(f, field));
 }
 
 void ray_operation_json_text(struct ray_text *o, const char *key, const struct ray_fact *f, const char *field)
 {
 	const char *text = ray_fact_text(f, field);
 
-	ray_json_add_text(o, key, *text ? text : NULL);
+	ray_json_line_text(o, key, *text ? text : NULL);
 }
 
 static bool is_wanted(const struct ray_operations *v, const char *subject)
@@ -117,12 +117,12 @@ static bool is_wanted(const struct ray_operations *v, const char *subject)
 
 static void print_json(struct ray_operations *v, const struct ray_fact *f, const char *stack)
 {
-	ray_json_add_seconds(&v->text, "time", f->time_ns);
-	ray_json_add_integer(&v->text, "pid", f->pid);
+	ray_json_line_seconds(&v->text, "time", f->time_ns);
+	ray_json_line_integer(&v->text, "pid", f->pid);
 	ray_operation_json_number(&v->text, "tid", f, "tid");
 	v->kind->describe(&v->text, f);
 	if (stack)
-		ray_json_add_value(&v->text, "stack", ray_view_stack_json(stack));
+		ray_json_line_value(&v->text, "stack", ray_view_stack_json(stack));
 	ray_json_line_end(&v->text);
 }
 
@@ -322,7 +322,7 @@ static void take_who(struct ray_operations *v, const struct ray_fact *f)
 		return;
 	}
 	ray_operation_json_number(&v->text, "count", f, "count");
-	ray_json_add_value(&v->text, "stack", ray_view_stack_json(ray_fact_text(f, "stack")));
+	ray_json_line_value(&v->text, "stack", ray_view_stack_json(ray_fact_text(f, "stack")));
 	ray_json_line_end(&v->text);
 }
 

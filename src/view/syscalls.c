@@ -127,16 +127,16 @@ static void write_json(struct ray_syscalls_view *v, const struct ray_call_seen *
 {
 	struct ray_text *o = &v->line;
 
-	ray_json_add_seconds(o, "time", s->time_ns);
-	ray_json_add_integer(o, "pid", s->pid);
-	ray_json_add_integer(o, "tid", s->tid);
-	ray_json_add_text(o, "name", name_of(s));
-	ray_json_add_value(o, "args", args_json(v, s));
-	ray_json_add_integer(o, "result", ray_call_error(s) ? -1 : s->result);
-	ray_json_add_text(o, "error", ray_call_error(s));
-	ray_json_add_ms(o, "ms", s->ns);
+	ray_json_line_seconds(o, "time", s->time_ns);
+	ray_json_line_integer(o, "pid", s->pid);
+	ray_json_line_integer(o, "tid", s->tid);
+	ray_json_line_text(o, "name", name_of(s));
+	ray_json_line_value(o, "args", args_json(v, s));
+	ray_json_line_integer(o, "result", ray_call_error(s) ? -1 : s->result);
+	ray_json_line_text(o, "error", ray_call_error(s));
+	ray_json_line_ms(o, "ms", s->ns);
 	if (s->stack.is_known)
-		ray_json_add_value(o, "stack", ray_view_stack_json(ray_text_get(&s->stack.text)));
+		ray_json_line_value(o, "stack", ray_view_stack_json(ray_text_get(&s->stack.text)));
 	ray_json_line_end(o);
 }
 

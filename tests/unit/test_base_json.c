@@ -85,13 +85,13 @@ static void a_line_is_written_without_a_tree(void **state)
 	ray_auto_text line = { 0 };
 
 	(void)state;
-	ray_json_add_text(&line, "a", "/x?y='1'");
-	ray_json_add_text(&line, "b", NULL);
-	ray_json_add_bytes(&line, "c", "/path?query", 5);
-	ray_json_add_integer(&line, "d", INT64_MIN);
-	ray_json_add_boolean(&line, "e", true);
-	ray_json_add_null(&line, "f");
-	ray_json_add_value(&line, "g", json_pack("[s,f]", "x", 0.5));
+	ray_json_line_text(&line, "a", "/x?y='1'");
+	ray_json_line_text(&line, "b", NULL);
+	ray_json_line_bytes(&line, "c", "/path?query", 5);
+	ray_json_line_integer(&line, "d", INT64_MIN);
+	ray_json_line_boolean(&line, "e", true);
+	ray_json_line_null(&line, "f");
+	ray_json_line_value(&line, "g", json_pack("[s,f]", "x", 0.5));
 	assert_line(&line, "{\"a\":\"/x?y='1'\",\"b\":null,\"c\":\"/path\",\"d\":-9223372036854775808,\"e\":true,"
 			   "\"f\":null,\"g\":[\"x\",0.5]}\n");
 	assert_line(&line, "{}\n");
@@ -102,8 +102,8 @@ static void a_line_holds_no_control_characters(void **state)
 	ray_auto_text line = { 0 };
 
 	(void)state;
-	ray_json_add_text(&line, "a", "\x1b[ \x7f \xc2\x9b \u00e9 \"\\");
-	ray_json_add_text(&line, "b", "a\xffz");
+	ray_json_line_text(&line, "a", "\x1b[ \x7f \xc2\x9b \u00e9 \"\\");
+	ray_json_line_text(&line, "b", "a\xffz");
 	assert_line(&line, "{\"a\":\"\\u001B[ \\u007F \\u009B \u00e9 \\\"\\\\\",\"b\":\"a\ufffdz\"}\n");
 }
 
@@ -112,13 +112,13 @@ static void times_have_a_point_and_no_zeros_behind(void **state)
 	ray_auto_text line = { 0 };
 
 	(void)state;
-	ray_json_add_seconds(&line, "a", 1763212345123456789);
-	ray_json_add_seconds(&line, "b", 1763212345999999500);
-	ray_json_add_seconds(&line, "c", 1763212345120000000);
-	ray_json_add_ms(&line, "d", 0);
-	ray_json_add_ms(&line, "e", 64);
-	ray_json_add_ms(&line, "f", 1234567);
-	ray_json_add_ms(&line, "g", 2000000);
+	ray_json_line_seconds(&line, "a", 1763212345123456789);
+	ray_json_line_seconds(&line, "b", 1763212345999999500);
+	ray_json_line_seconds(&line, "c", 1763212345120000000);
+	ray_json_line_ms(&line, "d", 0);
+	ray_json_line_ms(&line, "e", 64);
+	ray_json_line_ms(&line, "f", 1234567);
+	ray_json_line_ms(&line, "g", 2000000);
 	assert_line(&line, "{\"a\":1763212345.123457,\"b\":1763212346.0,\"c\":1763212345.12,\"d\":0.0,\"e\":0.000064,"
 			   "\"f\":1.234567,\"g\":2.0}\n");
 }
