@@ -308,8 +308,6 @@ void ray_entry_emit(struct ray_trace *t, struct ray_entry *e)
 		emit_point(e, p, labels.out);
 	ray_piece_load_map_value(p, RAY_STATE_REG, RAY_LINK_STATE, 0);
 	ray_enter_activity(e, p, labels.out);
-	if (e->is_watch)
-		ray_watch_emit_filter(p, labels.out);
 	emit_filters(t, e, p, labels.out);
 	emit_slot_take(p, labels.out);
 	emit_slot_fill(t, e, p);

@@ -11,23 +11,11 @@ enum {
 	/* What the step function is given, on the entry's stack. */
 	CTX_AT = -56,
 	SLOT_AT = -48,
-	WATCHED_AT = -40,
 };
 
 static int hook_arg(int i)
 {
 	return offsetof(struct ray_slot, hook_args) + 8 * i;
-}
-
-/* Only processes that are watched; the element stays on the stack. */
-void ray_watch_emit_filter(struct ray_piece *p, uint32_t out)
-{
-	ray_piece_emit(p, RAY_CALL_HELPER(BPF_FUNC_get_current_pid_tgid));
-	ray_piece_emit(p, RAY_ALU_IMM(BPF_RSH, BPF_REG_0, 32));
-	ray_piece_emit(p, RAY_STORE(BPF_W, BPF_REG_10, BPF_REG_0, RAY_STACK_KEY));
-	ray_enter_lookup(p, RAY_LINK_NODES, out);
-	ray_piece_emit(p, RAY_STORE(BPF_DW, BPF_REG_10, BPF_REG_0, WATCHED_AT));
-	ray_piece_emit(p, RAY_STORE(BPF_DW, BPF_REG_10, RAY_CTX_REG, CTX_AT));
 }
 
 /* ---- what the hook was called with ---- */
@@ -89,6 +77,7 @@ void ray_watch_emit_body(struct ray_trace *t, struct ray_entry *e)
 		else
 			emit_syscall(e, p);
 	}
+	ray_piece_emit(p, RAY_STORE(BPF_DW, BPF_REG_10, RAY_CTX_REG, CTX_AT));
 	ray_piece_emit(p, RAY_STORE(BPF_DW, BPF_REG_10, RAY_SLOT_REG, SLOT_AT));
 	ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_1, MOST_EVENTS));
 	ray_piece_load_piece(p, BPF_REG_2, &e->step);
@@ -122,11 +111,18 @@ static void emit_handlers(const struct ray_entry *e, struct ray_piece *p, uint32
 	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JGE, BPF_REG_0, RAY_NODE_EVENT_COUNT), stop);
 }
 
-/* The process's point for the event in R0; next if nobody wants it there. */
-static void emit_point(struct ray_piece *p, uint32_t next)
+/* The process's point for the event in R0; next if nobody wants it there. What is known of the process is looked up only now: most calls
+ * have nothing to tell. */
+static void emit_point(struct ray_piece *p, uint32_t next, uint32_t stop)
 {
-	ray_piece_emit(p, RAY_ALU_IMM(BPF_MUL, BPF_REG_0, sizeof(struct ray_node_point)));
-	ray_piece_emit(p, RAY_ALU_REG(BPF_ADD, RAY_POINT_REG, BPF_REG_0));
+	ray_piece_emit(p, RAY_MOV_REG(RAY_POINT_REG, BPF_REG_0));
+	ray_piece_emit(p, RAY_ALU_IMM(BPF_MUL, RAY_POINT_REG, sizeof(struct ray_node_point)));
+	ray_piece_emit(p, RAY_CALL_HELPER(BPF_FUNC_get_current_pid_tgid));
+	ray_piece_emit(p, RAY_ALU_IMM(BPF_RSH, BPF_REG_0, 32));
+	ray_piece_emit(p, RAY_STORE(BPF_W, BPF_REG_10, BPF_REG_0, RAY_STACK_KEY));
+	ray_enter_lookup(p, RAY_LINK_NODES, stop);
+	ray_piece_emit(p, RAY_ALU_REG(BPF_ADD, BPF_REG_0, RAY_POINT_REG));
+	ray_piece_emit(p, RAY_MOV_REG(RAY_POINT_REG, BPF_REG_0));
 	ray_piece_emit(p, RAY_ALU_IMM(BPF_ADD, RAY_POINT_REG, offsetof(struct ray_watched, points)));
 	ray_piece_emit(p, RAY_LOAD(BPF_W, BPF_REG_1, RAY_POINT_REG, offsetof(struct ray_point, probe)));
 	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JEQ, BPF_REG_1, 0), next);
@@ -142,10 +138,9 @@ void ray_watch_emit_step(struct ray_trace *t, struct ray_entry *e)
 	p->name = "dt_event";
 	ray_piece_emit(p, RAY_LOAD(BPF_DW, RAY_CTX_REG, BPF_REG_2, 0));
 	ray_piece_emit(p, RAY_LOAD(BPF_DW, RAY_SLOT_REG, BPF_REG_2, SLOT_AT - CTX_AT));
-	ray_piece_emit(p, RAY_LOAD(BPF_DW, RAY_POINT_REG, BPF_REG_2, WATCHED_AT - CTX_AT));
 	ray_piece_load_map_value(p, RAY_STATE_REG, RAY_LINK_STATE, 0);
 	emit_handlers(e, p, stop);
-	emit_point(p, next);
+	emit_point(p, next, stop);
 	ray_enter_activity(e, p, stop);
 	ray_enter_zero_locals(t->plan, p);
 	for (size_t i = 0; i < e->clause_count; i++)

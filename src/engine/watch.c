@@ -277,10 +277,10 @@ static struct ray_error *tell(struct ray_trace *t, struct ray_watch *watch)
 {
 	uint32_t tgid = (uint32_t)watch->pid;
 
-	if (t->node_bits)
-		ray_bits_add(t->node_bits, tgid);
 	if (bpf_map_update_elem(t->maps[RAY_LINK_NODES], &tgid, &watch->node, BPF_ANY))
 		return ray_error_errno(RAY_FAILED, errno, "cannot watch process %d", watch->pid);
+	if (t->node_bits)
+		ray_bits_add(t->node_bits, tgid);
 	return ray_kin_offer(t, watch);
 }
 
