@@ -80,34 +80,34 @@ node*:::gc-done
 node*:::http-server-response
 /server && top && args[5] && args[7]->latency >= slow && args[4] >= status_low && args[4] <= status_high/
 {
-	@latency[args[6]->methodStart, args[6]->methodRest, args[6]->url] = llquantize(args[7]->latency, 2, 10, 38, 16);
-	@longest[args[6]->methodStart, args[6]->methodRest, args[6]->url] = max(args[7]->latency);
+	@latency[args[7]->methodStart, args[7]->methodRest, args[6]->url] = llquantize(args[7]->latency, 2, 10, 38, 16);
+	@longest[args[7]->methodStart, args[7]->methodRest, args[6]->url] = max(args[7]->latency);
 }
 
 node*:::http-server-response
 /server && top && args[5] && args[4] >= 400 && args[7]->latency >= slow && args[4] >= status_low && args[4] <= status_high/
 {
-	@errors[args[6]->methodStart, args[6]->methodRest, args[6]->url] = sum(1);
+	@errors[args[7]->methodStart, args[7]->methodRest, args[6]->url] = sum(1);
 }
 
 node*:::http-server-abort
 /server && top/
 {
-	@aborts[args[6]->methodStart, args[6]->methodRest, args[6]->url] = count();
+	@aborts[args[7]->methodStart, args[7]->methodRest, args[6]->url] = count();
 }
 
 node*:::http-client-response
 /client && top && args[5] && args[7]->latency >= slow && args[4] >= status_low && args[4] <= status_high/
 {
-	@latency[args[6]->methodStart, args[6]->methodRest, strjoin(args[6]->host, args[6]->url)] = llquantize(args[7]->latency, 2, 10, 38, 16);
-	@longest[args[6]->methodStart, args[6]->methodRest, strjoin(args[6]->host, args[6]->url)] = max(args[7]->latency);
-	@errors[args[6]->methodStart, args[6]->methodRest, strjoin(args[6]->host, args[6]->url)] = sum(args[4] >= 400);
+	@latency[args[7]->methodStart, args[7]->methodRest, strjoin(args[6]->host, args[6]->url)] = llquantize(args[7]->latency, 2, 10, 38, 16);
+	@longest[args[7]->methodStart, args[7]->methodRest, strjoin(args[6]->host, args[6]->url)] = max(args[7]->latency);
+	@errors[args[7]->methodStart, args[7]->methodRest, strjoin(args[6]->host, args[6]->url)] = sum(args[4] >= 400);
 }
 
 node*:::http-client-abort
 /client && top/
 {
-	@aborts[args[6]->methodStart, args[6]->methodRest, strjoin(args[6]->host, args[6]->url)] = count();
+	@aborts[args[7]->methodStart, args[7]->methodRest, strjoin(args[6]->host, args[6]->url)] = count();
 }
 
 tick-1s

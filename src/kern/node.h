@@ -114,9 +114,10 @@ struct ray_node_response {
 	__u64 id;      /* of the request */
 	__u64 bytes;   /* of the response, head and framing included */
 	__u64 body_bytes, request_body_bytes;
-	__u64 ttfb;    /* from the request's complete head to the response's first byte; ns */
-	__u64 latency; /* to its last */
-	__u64 stream;  /* of HTTP/2 */
+	__u64 ttfb;	 /* from the request's complete head to the response's first byte; ns */
+	__u64 latency;	 /* to its last */
+	__u64 stream;	 /* of HTTP/2 */
+	__u64 method[2]; /* of the request: its first letters as numbers */
 };
 
 struct ray_node_gc {

@@ -5,7 +5,7 @@
 #ifndef RAY_KERN_NODE_HTTP2_STATE_BPF_H
 #define RAY_KERN_NODE_HTTP2_STATE_BPF_H
 
-#include "kern/node_http_base.bpf.h"
+#include "kern/node_http_tell.bpf.h"
 
 enum {
 	RAY_H2_DATA = 0,
@@ -302,6 +302,7 @@ static __attribute__((noinline)) int ray_h2_fill(struct ray_slot *s, const struc
 	if (!conn)
 		area->connection.fd = -1;
 	area->response.stream = key->stream;
+	ray_http_tell_method(&area->response, &area->request);
 	area->http2.session = key->session;
 	area->http2.stream = key->stream;
 	area->http2.is_server = (stream->flags & RAY_H2_SERVER) != 0;

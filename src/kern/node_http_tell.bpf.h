@@ -41,6 +41,17 @@ static __always_inline void ray_http_tell_request(struct ray_http_loop *c, struc
 	args[7] = pending->request.id;
 }
 
+/* Sixteen letters as two numbers, with zeros behind the last: what counts by method needs no string. */
+static __always_inline void ray_http_tell_method(struct ray_node_response *r, const struct ray_node_request *request)
+{
+	__u64 start = *(__u64 *)&request->method[0], rest = *(__u64 *)&request->method[8];
+	__u64 ends = ray_word_marks(start, 0), ends_rest = ray_word_marks(rest, 0);
+
+	/* The lowest mark is the 0x80 of the NUL: below it are the bytes before. */
+	r->method[0] = ends ? start & (((ends & -ends) >> 7) - 1) : start;
+	r->method[1] = ends ? 0 : ends_rest ? rest & (((ends_rest & -ends_rest) >> 7) - 1) : rest;
+}
+
 /* stream is the one of responses; is it in the answer to this request? Else there is none yet. */
 static __noinline void ray_http_tell_response(struct ray_http_loop *c, struct ray_node_pending *pending, __u64 number)
 {
@@ -64,6 +75,7 @@ static __noinline void ray_http_tell_response(struct ray_http_loop *c, struct ra
 	r->ttfb = has_begun ? answers->start - pending->request.start : 0;
 	r->latency = ray_node_now(c->s) - pending->request.start;
 	r->stream = 0;
+	ray_http_tell_method(r, &pending->request);
 	args[6] = args[0];
 	args[0] = args[1];
 	args[1] = args[2];

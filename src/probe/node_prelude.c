@@ -11,7 +11,7 @@ const char ray_node_prelude[] =
 	"struct node_native_connection { uint64_t id; int32_t fd; uint32_t family, remote_port, local_port; uint64_t buffer_size; "
 	"uint32_t is_tls, is_server; char remote_address[112]; char local_address[112]; };\n"
 	"struct node_native_response { uint32_t status, aborted; uint64_t id, bytes, body_bytes, request_body_bytes, ttfb, latency, "
-	"stream; };\n"
+	"stream; uint64_t method[2]; };\n"
 	"struct node_native_gc { char type[32]; char reason[48]; uint64_t before, after, duration; uint32_t reason_number, flags; "
 	"uint64_t request; };\n"
 	"struct node_native_loop { uint64_t loop, iteration, busy, idle, duration, request, timers, poll, check; char phase[32]; };\n"
@@ -39,10 +39,10 @@ const char ray_node_prelude[] =
 	"bufferSize = C->buffer_size; isTls = C->is_tls; isServer = C->is_server; family = C->family; id = C->id; };\n"
 
 	"typedef struct node_http_response { int status; int aborted; uint64_t id, bytes, bodyBytes, requestBodyBytes, ttfb, latency, "
-	"stream; } node_http_response_t;\n"
+	"stream, methodStart, methodRest; } node_http_response_t;\n"
 	"translator node_http_response_t < struct node_native_response *P > { status = P->status; aborted = P->aborted; id = P->id; "
 	"bytes = P->bytes; bodyBytes = P->body_bytes; requestBodyBytes = P->request_body_bytes; ttfb = P->ttfb; "
-	"latency = P->latency; stream = P->stream; };\n"
+	"latency = P->latency; stream = P->stream; methodStart = P->method[0]; methodRest = P->method[1]; };\n"
 
 	"typedef struct node_gc { string type; string reason; uint64_t before, after, duration; int reasonNumber; int flags; "
 	"uint64_t requestId; } node_gc_t;\n"
