@@ -243,22 +243,22 @@ static __always_inline __u64 ray_http_plain_host(struct ray_http_loop *c, const 
 {
 	struct ray_node_pending *pending = ray_pending_get(c->conn, c->stream->number);
 	__u64 n, last, from = at + 6;
-	char *to;
 
-	if (!pending || pending->request.host[0] || w->bytes[at + 5] != ' ' || w->bytes[at + 6] <= ' ')
-		return 0;
 	RAY_OPAQUE(from);
-	n = ray_http_find(w, from, RAY_EACH_BYTE('\n'));
-	last = n - 1;
-	RAY_OPAQUE(last);
-	if (from >= RAY_NODE_WINDOW || from + n >= w->end || last - 1 >= 62 || w->bytes[from + last] != '\r' ||
-	    w->bytes[from + last - 1] <= ' ')
+	if (!pending || pending->request.host[0] || from >= RAY_NODE_WINDOW || w->bytes[from - 1] != ' ' ||
+	    w->bytes[from] <= ' ')
 		return 0;
-	to = pending->request.host;
+	n = ray_http_find(w, from, RAY_EACH_BYTE('\n'));
+	if (from + n >= w->end)
+		return 0;
+	last = n - 2; /* before the \r; the verifier is shown one register, checked and used */
+	RAY_OPAQUE(last);
+	if (last > 60 || w->bytes[from + last + 1] != '\r' || w->bytes[from + last] <= ' ')
+		return 0;
 	for (__u64 i = 0; i < 8; i++)
 		if (8 * i < n)
-			*(__u64 *)(to + 8 * i) = *(__u64 *)&w->bytes[from + 8 * i];
-	to[last] = 0;
+			*(__u64 *)(pending->request.host + 8 * i) = *(__u64 *)&w->bytes[from + 8 * i];
+	pending->request.host[last + 1] = 0;
 	return 6 + n + 1;
 }
 
