@@ -5,6 +5,7 @@
 #define RAY_PROFILE_FORMATS_H
 
 #include "base/text.h"
+#include "profile/diff.h"
 #include "profile/format.h"
 
 #define RAY_FORMAT_WRITER(name) RAY_MUST_USE struct ray_error *ray_write_##name(const struct ray_profile *p, FILE *out)
@@ -14,6 +15,8 @@
 
 RAY_FORMAT_WRITER(html);
 RAY_FORMAT_READER(html);
+/* What changed, in colours; read back, it is a profile with before_threads. */
+RAY_MUST_USE struct ray_error *ray_write_html_diff(const struct ray_profile_diff *d, FILE *out);
 RAY_FORMAT_WRITER(svg);
 RAY_FORMAT_READER(svg);
 RAY_FORMAT_WRITER(speedscope);

@@ -84,7 +84,7 @@ struct ray_profile {
 	uint64_t lost_samples;	 /* no room in a buffer */
 	uint64_t cut_stacks;	 /* that do not reach the root of their thread */
 	uint64_t unnamed_frames; /* of V8's code, in all samples */
-	/* Two profiles in one (diff.h): so many of the threads, the first ones, are those of the profile before. 0: it is one profile. */
+	/* Two profiles in one, as the report of a difference carries them: so many of the threads, the first ones, are those of before. 0: it is one. */
 	uint32_t before_threads;
 	const char *before_title;
 

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "profile/diff.h"
 #include "profile/markup.h"
 #include "profile/pack.h"
 
@@ -75,4 +76,46 @@ struct ray_error *ray_write_html(const struct ray_profile *p, FILE *out)
 		return &ray_enomem;
 	put_page(ray_text_get(&title), &packed, out);
 	return NULL;
+}
+
+/* ---- differences ---- */
+
+static bool put_side(struct ray_profile *p, const struct ray_profile_side *side)
+{
+	const struct ray_profile_thread thread = { .name = side->title, .process = "" };
+
+	if (!ray_vec_push(&p->threads, thread))
+		return false;
+	for (size_t i = 0; i < p->nodes.n; i++) {
+		struct ray_profile_sample s = {
+			.node = (uint32_t)i, .thread = (uint32_t)p->threads.n - 1, .weight = side->self[i], .count = 1
+		};
+
+		if (side->self[i] && !ray_vec_push(&p->samples, s))
+			return false;
+	}
+	return true;
+}
+
+/* One profile whose first thread is all that was before: before_threads says so to the page. The tree is the difference's own, and only borrowed. */
+struct ray_error *ray_write_html_diff(const struct ray_profile_diff *d, FILE *out)
+{
+	struct ray_profile both = *d->tree;
+	struct ray_error *err;
+
+	memset(&both.threads, 0, sizeof(both.threads));
+	memset(&both.samples, 0, sizeof(both.samples));
+	both.before_title = d->sides[RAY_DIFF_BEFORE].title;
+	both.title = d->sides[RAY_DIFF_AFTER].title;
+	both.event = d->sides[RAY_DIFF_AFTER].event;
+	both.unit = d->sides[RAY_DIFF_AFTER].unit;
+	both.before_threads = 1;
+	both.has_times = false;
+	if (put_side(&both, &d->sides[RAY_DIFF_BEFORE]) && put_side(&both, &d->sides[RAY_DIFF_AFTER]))
+		err = ray_write_html(&both, out);
+	else
+		err = &ray_enomem;
+	ray_vec_free(&both.threads);
+	ray_vec_free(&both.samples);
+	return err;
 }
