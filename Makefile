@@ -106,6 +106,7 @@ deps:
 # deps may bring the compiler itself, so it comes before anything is built.
 test: deps
 	@tools/nodes
+	@tools/packages browser
 	@$(MAKE) --no-print-directory -j$(JOBS) build/noderay
 	@tests/run $(SUITES)
 
