@@ -2,12 +2,20 @@
 
 const plural = (n, noun) => `${count(n)} ${noun}${n === 1 ? '' : 's'}`;
 
+// A difference keeps what its sides weigh, not how many samples that was.
+function sizeOf(profile) {
+	const { samples, beforeThreads, isDiff } = profile;
+	if (!isDiff) return plural(samples.count.reduce((a, b) => a + b, 0), 'sample');
+	const sums = [0, 0];
+	for (let i = 0; i < samples.n; i++) sums[samples.thread[i] < beforeThreads ? 0 : 1] += samples.weight[i];
+	return `${weightText(profile, sums[0])} → ${weightSentence(profile, sums[1])}, compared as shares`;
+}
+
 function factsOf(profile) {
-	const samples = profile.samples.count.reduce((a, b) => a + b, 0);
 	const facts = [profile.event];
 	if (profile.duration) facts.push(duration(profile.duration));
-	facts.push(plural(samples, 'sample'));
-	if (profile.threads.length > 1) facts.push(plural(profile.threads.length, 'thread'));
+	facts.push(sizeOf(profile));
+	if (profile.threads.length > 1 && !profile.isDiff) facts.push(plural(profile.threads.length, 'thread'));
 	if (profile.nodeVersion) facts.push(/^v?\d/.test(profile.nodeVersion) ? `node ${profile.nodeVersion.replace(/^v/, '')}` : profile.nodeVersion);
 	if (profile.host) facts.push(profile.host);
 	if (profile.start) facts.push(new Date(profile.start / 1e6).toLocaleString());

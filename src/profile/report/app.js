@@ -239,7 +239,7 @@ function actionsOf(report) {
 	const { views } = report;
 	const chart = () => report.view.chart;
 	return {
-		'1': () => report.showView('flame'), '2': () => report.showView('time'), '3': () => (report.details.fn ? report.openFunction(report.details.fn) : report.showView('sandwich')), '4': () => report.showView('table'),
+		'1': () => report.showView('flame'), '2': () => report.profile.isDiff || report.showView('time'), '3': () => (report.details.fn ? report.openFunction(report.details.fn) : report.showView('sandwich')), '4': () => report.showView('table'),
 		i: () => {
 			if (report.viewName !== 'flame') return;
 			views.flame.invert();
@@ -271,11 +271,12 @@ function listen(report) {
 	for (const [id, key] of Object.entries(buttons)) find(id).addEventListener('click', () => actions[key]());
 	find('help-close').addEventListener('click', () => find('help').close());
 	const tabs = Object.keys(report.views);
+	const shown = tabs.filter((name) => !find(`tab-${name}`).hidden);
 	tabs.forEach((name, i) => find(`tab-${name}`).addEventListener('click', () => actions[i + 1]()));
 	find('tabs').addEventListener('keydown', (event) => {
 		const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
 		if (!by) return;
-		const next = tabs[(tabs.indexOf(report.viewName) + by + tabs.length) % tabs.length];
+		const next = shown[(shown.indexOf(report.viewName) + by + shown.length) % shown.length];
 		find(`tab-${next}`).click();
 		find(`tab-${next}`).focus();
 	});
@@ -300,7 +301,6 @@ async function main() {
 	applyTheme(null);
 	const profile = await readProfile(find('profile').textContent);
 	showAbout(profile);
-	document.body.classList.toggle('is-diff', profile.isDiff);
 	find('loading').hidden = true;
 	if (!profile.samples.n) {
 		find('empty').hidden = false;
@@ -310,6 +310,7 @@ async function main() {
 	const report = new Report(profile);
 	report.search = new Search(report);
 	find('side').hidden = find('change-legend').hidden = !profile.isDiff;
+	find('tab-time').hidden = profile.isDiff; // a difference has no times
 	listen(report);
 	report.showView('flame');
 	report.showStatus();

@@ -2,11 +2,10 @@
 //
 // A kind that is switched off is folded into its callers, so that nothing is lost but the detail. Idle time is different: it is left out.
 
-function threadText({ threads, beforeThreads, isDiff }, index) {
+function threadText({ threads }, index) {
 	const { name, tid, pid } = threads[index];
-	const side = isDiff ? (index < beforeThreads ? 'before: ' : 'after: ') : '';
 	const of = threads.some((thread) => thread.pid !== pid) && pid ? ` of ${pid}` : '';
-	return `${side}${name || 'thread'}${tid ? ` (${tid}${of})` : ''}`;
+	return `${name || 'thread'}${tid ? ` (${tid}${of})` : ''}`;
 }
 
 // Which nodes are below an idle one, or are one.
@@ -110,7 +109,7 @@ class Filters {
 			return element('li', {}, name, element('span', { class: 'share' }, percent(this.threadWeights[i], whole)), only);
 		}));
 		find('threads-all').addEventListener('click', () => this.onlyThread(-1));
-		find('threads').hidden = profile.threads.length < 2;
+		find('threads').hidden = profile.threads.length < 2 || profile.isDiff;
 		this.drawThreads();
 	}
 

@@ -49,8 +49,7 @@ class TableView {
 		for (let fn = 1; fn < profile.functions.n; fn++)
 			if ((rank.total[fn] > 0 || rank.otherTotal[fn] > 0) && (!matched || matched[fn])) rows.push(fn);
 		const values = new Map(rows.map((fn) => [fn, sort.column.value(report, fn)]));
-		// Of a difference, the size of a change matters before its sign.
-		const rise = sort.column.isNumber ? (a, b) => values.get(a) - values.get(b) : (a, b) => (values.get(a) < values.get(b) ? -1 : values.get(a) > values.get(b) ? 1 : 0);
+		const rise = (a, b) => (values.get(a) < values.get(b) ? -1 : values.get(a) > values.get(b) ? 1 : 0);
 		const direction = sort.isDown ? -1 : 1;
 		this.rows = rows.sort((a, b) => direction * rise(a, b) || rank.total[b] - rank.total[a] || a - b);
 		for (const column of this.columns) {
