@@ -3,7 +3,8 @@
  *
  * NULL is success. An error carries the exit code, a text built from the inside out ("core.412:
  * thread 412: cannot read 8 bytes at 0x10") and, where there is one, the remedy. Wrap it where you
- * know something the callee did not; it is printed once, in main. Creating one never fails. */
+ * know something the callee did not; it is printed once, in main. Creating one never fails.
+ * One with RAY_DONE is no failure: its text is what was asked for, and nothing more is to be done. */
 #ifndef RAY_BASE_ERROR_H
 #define RAY_BASE_ERROR_H
 

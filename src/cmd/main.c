@@ -87,6 +87,16 @@ static int report(struct ray_error *err)
 	return code;
 }
 
+/* What was asked for instead of running: `-o help`. */
+static struct ray_error *answer(struct ray_error *err)
+{
+	if (!err || ray_error_code(err) != RAY_DONE)
+		return err;
+	printf("%s\n", ray_error_text(err));
+	ray_error_free(err);
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
 	const struct ray_verb *verb = argc > 0 ? verb_of_link(argv[0]) : NULL;
@@ -101,7 +111,7 @@ int main(int argc, char **argv)
 	/* Only for the width of characters: numbers and messages stay those of the C locale. */
 	if (!setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1)
 		setlocale(LC_CTYPE, "C.UTF-8");
-	err = verb ? run_verb(verb, words, argv + 1) : run_words(words, argv + 1);
+	err = answer(verb ? run_verb(verb, words, argv + 1) : run_words(words, argv + 1));
 	written = report(ray_stdio_finish());
 	code = report(err);
 	return code ? code : written ? written : ray_call_exit_status();

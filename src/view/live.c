@@ -29,6 +29,21 @@ static struct ray_error *choose(struct ray_live *l, const char *name, size_t len
 				"columns are %s", ray_text_get(&all));
 }
 
+/* -o help. */
+static struct ray_error *list(const struct ray_live *l)
+{
+	ray_auto_text all = { 0 };
+	size_t longest = 0;
+
+	for (size_t i = 0; i < l->count; i++)
+		if (strlen(l->columns[i].name) > longest)
+			longest = strlen(l->columns[i].name);
+	for (size_t i = 0; i < l->count; i++)
+		ray_text_printf(&all, "%s%-*s  %s", i ? "\n" : "", (int)longest, l->columns[i].name,
+				l->columns[i].help);
+	return ray_error_new(RAY_DONE, "%s", ray_text_get(&all));
+}
+
 static struct ray_error *choose_all(struct ray_live *l, const char *list)
 {
 	struct ray_error *err = NULL;
@@ -57,6 +72,8 @@ struct ray_error *ray_live_create(const struct ray_live_column *columns, size_t 
 	l->is_shown = calloc(count, sizeof(*l->is_shown));
 	if (!l->cells || !l->is_shown)
 		return &ray_enomem;
+	if (chosen && strcmp(chosen, "help") == 0)
+		return list(l);
 	if (!chosen || *chosen == '+')
 		err = choose_all(l, defaults);
 	if (!err && chosen)

@@ -23,8 +23,8 @@ struct ray_live_column {
 
 struct ray_live;
 
-/* chosen: names separated by commas, checked; "a,b" or "+c" (the default ones and c). NULL: defaults. The error lists what there is. columns is
- * not copied. width 0: no limit. */
+/* chosen: names separated by commas, checked; "a,b" or "+c" (the default ones and c). NULL: defaults. The error lists what there is; "help"
+ * alone is answered by an "error" with RAY_DONE that says what each column is. columns is not copied. width 0: no limit. */
 RAY_MUST_USE struct ray_error *ray_live_create(const struct ray_live_column *columns, size_t count,
 					       const char *defaults, const char *chosen, size_t width,
 					       struct ray_live **ret);

@@ -10,9 +10,9 @@
 #include "view/live.h"
 
 static const struct ray_live_column columns[] = {
-	{ "pid", "PID", 5, RAY_ALIGN_RIGHT, RAY_CUT_NEVER, "" },
-	{ "host", "HOST", 6, RAY_ALIGN_LEFT, RAY_CUT_END, "" },
-	{ "url", "URL", 0, RAY_ALIGN_LEFT, RAY_CUT_END, "" },
+	{ "pid", "PID", 5, RAY_ALIGN_RIGHT, RAY_CUT_NEVER, "process" },
+	{ "host", "HOST", 6, RAY_ALIGN_LEFT, RAY_CUT_END, "header Host" },
+	{ "url", "URL", 0, RAY_ALIGN_LEFT, RAY_CUT_END, "what was asked for" },
 };
 
 static struct ray_live *make(const char *chosen, size_t width)
@@ -100,6 +100,19 @@ static void a_column_that_is_not_there_is_named(void **state)
 	assert_string_equal(ray_error_remedy_text(err), "columns are pid, host, url");
 }
 
+static void what_columns_there_are_can_be_asked(void **state)
+{
+	ray_auto(ray_error, err) = NULL;
+	struct ray_live *l = NULL;
+
+	(void)state;
+	err = ray_live_create(columns, 3, "pid,url", "help", 80, &l);
+	assert_non_null(err);
+	assert_int_equal(ray_error_code(err), RAY_DONE);
+	assert_string_equal(ray_error_text(err), "pid   process\nhost  header Host\nurl   what was asked for");
+	assert_null(l);
+}
+
 static void the_time_of_day(void **state)
 {
 	char out[32];
@@ -116,9 +129,13 @@ static void the_time_of_day(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_chosen_ones_in_their_order),      cmocka_unit_test(lines_end_at_the_terminal),
-		cmocka_unit_test(cells_that_nobody_sees_are_not_made), cmocka_unit_test(a_cell_as_long_as_it_comes),
-		cmocka_unit_test(a_column_that_is_not_there_is_named), cmocka_unit_test(the_time_of_day),
+		cmocka_unit_test(the_chosen_ones_in_their_order),
+		cmocka_unit_test(lines_end_at_the_terminal),
+		cmocka_unit_test(cells_that_nobody_sees_are_not_made),
+		cmocka_unit_test(a_cell_as_long_as_it_comes),
+		cmocka_unit_test(a_column_that_is_not_there_is_named),
+		cmocka_unit_test(what_columns_there_are_can_be_asked),
+		cmocka_unit_test(the_time_of_day),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
