@@ -56,28 +56,38 @@ static const char *const plumbing[] = {
 	"GenericJSToWasm",
 };
 
-static bool ends_with(const char *text, const char *end)
+/* Whether the first n bytes of text end so. */
+static bool ends_with(const char *text, size_t n, const char *end)
 {
-	size_t n = strlen(text), e = strlen(end);
+	size_t e = strlen(end);
 
-	return n >= e && !strcmp(text + n - e, end);
+	return n >= e && !strncmp(text + n - e, end, e);
 }
 
-/* Builtins that have a frame to themselves are named with its type: "ArrayTimSort [StubFrame]". */
-static const char of_builtin[] = " [StubFrame]";
+/* Builtins that have a frame to themselves are named with its type: "ArrayTimSort [StubFrame]". How long the name is without it. */
+static size_t builtin_length(const char *function)
+{
+	static const char type[] = " [StubFrame]";
+	size_t n = strlen(function);
+
+	return ends_with(function, n, type) ? n - (sizeof(type) - 1) : n;
+}
 
 bool ray_recorder_is_plumbing(const struct ray_fact_frame *f)
 {
+	size_t length;
+
 	if (!f->is_plumbing || !f->function)
 		return false;
 	/* "(RegExp code)", "(generated code)": not what they are called, but what they are. */
 	if (f->function[0] == '(')
 		return false;
+	length = builtin_length(f->function);
 	/* Frames of other types lead from one kind of code into another. */
-	if (f->kind == RAY_FRAME_STUB && !ends_with(f->function, of_builtin))
+	if (f->kind == RAY_FRAME_STUB && !f->function[length])
 		return true;
 	/* The interpreter at work is the function that it interprets. */
-	if (ends_with(f->function, "Handler"))
+	if (ends_with(f->function, length, "Handler"))
 		return true;
 	for (size_t i = 0; i < RAY_COUNT(plumbing); i++)
 		if (!strncmp(f->function, plumbing[i], strlen(plumbing[i])))
@@ -155,9 +165,9 @@ static uint32_t unnamed_function(struct ray_profile *p, const struct ray_fact_fr
 
 static uint32_t builtin_function(struct ray_profile *p, const struct ray_fact_frame *f)
 {
-	size_t length = strlen(f->function) - (ends_with(f->function, of_builtin) ? sizeof(of_builtin) - 1 : 0);
+	const char *name = ray_profile_text_n(p, f->function, builtin_length(f->function));
 
-	return plain_function(p, RAY_KIND_BUILTIN, ray_profile_text_n(p, f->function, length), "");
+	return plain_function(p, RAY_KIND_BUILTIN, name, "");
 }
 
 /* inside: what the native code that called it does. Helpers of the collector collect, too. */
