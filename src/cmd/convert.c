@@ -5,12 +5,14 @@
 
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/source_maps.h"
 #include "profile/format.h"
 #include "profile/merge.h"
 
 static const struct ray_option options[] = {
 	{ 'o', "output", "FILE", "where to: its end tells the format; '-' is standard output" },
 	{ 'f', "format", "FORMAT", "html, svg, folded, speedscope, cpuprofile, pprof, chrome or text" },
+	RAY_OPTION_SOURCE_MAPS,
 };
 
 static const char *const examples[] = {
@@ -109,6 +111,8 @@ static struct ray_error *run(const struct ray_call *call)
 		err = check_input(call, out);
 	if (!err)
 		err = read_all(call, &p);
+	if (!err && ray_call_has(call, "source-maps"))
+		err = ray_source_maps_apply(&p, false);
 	if (err)
 		return err;
 	if (!p->samples.n)

@@ -8,6 +8,7 @@
 
 #include "cmd/record.h"
 #include "cmd/script.h"
+#include "cmd/source_maps.h"
 #include "profile/format.h"
 
 enum { FREQUENCY = 99, MAX_FREQUENCY = 5000 };
@@ -21,6 +22,7 @@ static const struct ray_option options[] = {
 	{ 'e', "event", "PROBE", "instead: stacks at an event: page-faults, syscalls:sys_enter_mmap, any D probe" },
 	{ 0, "alloc", NULL, "instead: who grows V8's heap and the native heap, in bytes" },
 	{ 0, "gc", NULL, "instead: who allocates what makes V8 collect garbage, by pause" },
+	RAY_OPTION_SOURCE_MAPS,
 	{ 0, "thread", "TID", "only this thread; 'main' is the first of a process" },
 	RAY_OPTIONS_SCRIPT,
 };

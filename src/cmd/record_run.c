@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "cmd/record.h"
+#include "cmd/source_maps.h"
 #include "engine/engine.h"
 #include "target/about.h"
 #include "target/node.h"
@@ -267,7 +268,9 @@ static struct ray_error *write_profile(struct ray_record_run *r)
 	if (!path)
 		return &ray_enomem;
 	describe(r, p);
-	err = ray_profile_write(p, r->format, path);
+	err = ray_call_has(r->script.call, "source-maps") ? ray_source_maps_apply(&p, true) : NULL;
+	if (!err)
+		err = ray_profile_write(p, r->format, path);
 	if (!err)
 		say_result(r, p, path, samples);
 	return err;

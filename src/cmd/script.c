@@ -283,7 +283,7 @@ static struct ray_error *compile(struct ray_script *s, struct ray_trace_call *t)
 
 bool ray_script_has_event(const struct ray_script *s, const char *name)
 {
-	for (size_t i = 0; s->targets && i < s->targets->program->clauses.n; i++) {
+	for (size_t i = 0; s->targets && s->trace && i < s->targets->program->clauses.n; i++) {
 		const struct ray_clause *clause = s->targets->program->clauses.at[i];
 
 		for (size_t k = 0; k < clause->spec_count; k++)

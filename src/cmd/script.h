@@ -53,8 +53,9 @@ struct ray_script {
 	void *arg;
 	/* Without the rights to trace: all that the script does is to tell samples, so many a second; they can be had otherwise. 0: they cannot. */
 	unsigned plain_hz;
-	int plain_thread; /* only this one; -1: the first of each process; 0: all */
-	bool only_show;	  /* as with --show-script */
+	int plain_thread;	  /* only this one; -1: the first of each process; 0: all */
+	uint64_t plain_report_ns; /* so often a fact "report" comes between the samples; 0: never */
+	bool only_show;		  /* as with --show-script */
 	/* How long if -d does not say; 0: until it is stopped. ray_script_run() leaves there how long it was, from probes on to probes off. */
 	uint64_t duration_ns;
 	uint64_t plain_period_ns;      /* after it: between two samples of what ran, if it was done so; else 0 */

@@ -58,10 +58,15 @@ static void say_pauses(const struct ray_sampler_report *r, uint64_t duration_ns)
 /* Until Ctrl-C, the time is over, the targets have ended or nobody reads what is written. */
 static struct ray_error *work(struct ray_script *s, struct ray_trace_call *t, uint64_t end_ns)
 {
+	uint64_t report_ns = ray_clock_ns() + s->plain_report_ns;
 	struct ray_error *err = NULL;
 
 	while (!err && !ray_interrupted && !s->is_done && !(end_ns && ray_clock_ns() >= end_ns)) {
 		err = ray_sampling_work(s->sampling, ray_script_wait_ms(end_ns));
+		if (s->plain_report_ns && ray_clock_ns() >= report_ns) {
+			report_ns += s->plain_report_ns;
+			s->on_fact(s->arg, &(struct ray_fact){ .name = "report" });
+		}
 		if (s->on_round)
 			s->on_round(s->arg);
 		if (ray_stdio_reader_is_gone(stdout) || (ray_trace_procs_ended(t) && ray_sampling_is_over(s->sampling)))

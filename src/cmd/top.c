@@ -19,6 +19,7 @@ static const struct ray_option options[] = {
 	{ 'F', "frequency", "HZ", "samples a second of each CPU (99), 1 to 5000" },
 	{ 0, "http", NULL, "count requests that are answered" },
 	{ 0, "no-events", NULL, "samples alone: nothing of loops and collections, and nothing in their way" },
+	RAY_OPTION_SOURCE_MAPS,
 	RAY_OPTIONS_SCRIPT,
 };
 
@@ -158,6 +159,7 @@ static struct ray_error *choose_events(const struct ray_call *call, struct ray_t
 static struct ray_error *run(const struct ray_call *call)
 {
 	struct ray_top_run r = { .script = { .call = call, .name = "top" },
+				 .has_maps = ray_call_has(call, "source-maps"),
 				 .is_timed = ray_call_has(call, "duration") };
 	struct ray_error *err;
 

@@ -6,6 +6,7 @@
 #define RAY_CMD_TOP_H
 
 #include "cmd/script.h"
+#include "cmd/source_maps.h"
 #include "cmd/top_look.h"
 #include "view/recorder.h"
 #include "view/top_batch.h"
@@ -18,11 +19,13 @@ struct ray_top_run {
 	long count; /* batch: tables to print */
 	struct ray_top_batch batch;
 	struct ray_top_screen screen;
+	bool has_maps; /* --source-maps */
 	bool is_timed; /* -d: the end of the time is the end of it */
 	/* Its own: */
 	struct ray_top *model;
 	struct ray_top_look *look;
 	struct ray_recorder *recorder;
+	struct ray_source_maps *maps; /* NULL: not asked for */
 	struct ray_top_answer answer;
 	struct ray_page page;
 	char source[80];

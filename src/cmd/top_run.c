@@ -58,6 +58,12 @@ static struct ray_profile *take_samples(struct ray_top_run *r)
 		ray_profile_free(slice);
 		return NULL;
 	}
+	if (r->maps) {
+		struct ray_error *err = ray_source_maps_tell(r->maps, &slice);
+
+		if (err)
+			fail(r, err);
+	}
 	p->samples.n = 0;
 	p->lost_samples = p->cut_stacks = p->unnamed_frames = 0;
 	if (p->nodes.n > MOST_NODES && !recorder_start(r))
@@ -75,7 +81,7 @@ static void add_processes(struct ray_top_run *r, const struct ray_profile *slice
 static void cut(struct ray_top_run *r)
 {
 	struct ray_profile *slice = take_samples(r);
-	uint64_t lost = r->script.trace ? ray_trace_lost(r->script.trace) : r->lost;
+	uint64_t lost = r->script.trace || r->script.sampling ? ray_script_lost(&r->script) : r->lost;
 	struct ray_top_moment m;
 
 	if (!slice) {
@@ -238,6 +244,8 @@ static void on_start(void *arg, const pid_t *pids, size_t count)
 {
 	struct ray_top_run *r = arg;
 
+	if (r->script.sampling)
+		snprintf(r->source + strlen(r->source), sizeof(r->source) - strlen(r->source), " in user space");
 	ray_top_has(r->model, ray_script_has_event(&r->script, "gc-done"),
 		    ray_script_has_event(&r->script, "http-server-response"));
 	ray_top_started(r, pids, count);
@@ -283,12 +291,17 @@ static bool prepare(struct ray_top_run *r)
 {
 	r->model = ray_top_create();
 	r->look = ray_top_look_create();
-	return r->model && r->look && recorder_start(r);
+	if (r->has_maps)
+		r->maps = ray_source_maps_create(true);
+	return r->model && r->look && (r->maps || !r->has_maps) && recorder_start(r);
 }
 
 static void clean_up(struct ray_top_run *r)
 {
 	ray_terminal_close();
+	if (r->maps)
+		ray_source_maps_say(r->maps);
+	ray_source_maps_free(r->maps);
 	ray_top_answer_deinit(&r->answer);
 	ray_page_deinit(&r->page);
 	ray_top_screen_deinit(&r->screen);
@@ -307,6 +320,8 @@ struct ray_error *ray_top_run(struct ray_top_run *r)
 	r->script.on_round = on_round;
 	r->script.arg = r;
 	r->script.wants_frames = true;
+	r->script.plain_hz = (unsigned)(1000000000 / r->screen.period_ns);
+	r->script.plain_report_ns = r->interval_ns;
 	r->script.events_optional = true;
 	r->script.quiet_command = !r->is_batch;
 	if (!err)
