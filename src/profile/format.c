@@ -15,6 +15,7 @@ static const struct ray_profile_format formats[] = {
 	  ray_read_speedscope },
 	{ "cpuprofile", ".cpuprofile", "Chrome DevTools and VS Code", ray_write_cpuprofile, ray_is_cpuprofile,
 	  ray_read_cpuprofile },
+	{ "pprof", ".pb.gz", "go tool pprof, Pyroscope, Parca", ray_write_pprof, ray_is_pprof, ray_read_pprof },
 	{ "folded", ".folded", "one line a stack, for flamegraph.pl and its like", ray_write_folded, ray_is_folded,
 	  ray_read_folded },
 	{ "text", ".txt", "a table of functions, for reading as it is", ray_write_text, NULL, NULL },

@@ -127,41 +127,47 @@ static inline RAY_UNUSED void fake_add_frame(const struct ray_profile *p, uint32
 		ray_text_add(out, " inlined");
 }
 
+struct fake_line {
+	char *text;
+	int64_t weight;
+};
+
 static inline RAY_UNUSED int fake_by_text(const void *a, const void *b)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
+	return strcmp(((const struct fake_line *)a)->text, ((const struct fake_line *)b)->text);
 }
 
-/* Every sample as a line, sorted; stacks that differ in nothing that counts become one if times do not count. */
+/* Every sample as a line, sorted; those that differ in nothing that counts become one. */
 static inline RAY_UNUSED char *fake_text(const struct ray_profile *p, unsigned what)
 {
-	RAY_VEC(char *) lines = { 0 };
+	RAY_VEC(struct fake_line) lines = { 0 };
 	ray_auto_text all = { 0 };
 
 	for (size_t i = 0; i < p->samples.n; i++) {
 		const struct ray_profile_sample *s = &p->samples.at[i];
 		const struct ray_profile_thread *t = &p->threads.at[s->thread];
+		ray_auto_text line = { 0 };
 
-		for (int64_t n = 0; n < (what & FAKE_TIMES ? 1 : s->weight); n++) {
-			ray_auto_text line = { 0 };
-
-			if (what & FAKE_TIMES)
-				ray_text_printf(&line, "%" PRIu64 " %" PRId64 " ", s->time_ns, s->weight);
-			if (what & FAKE_THREADS)
-				ray_text_printf(&line, "%u/%u %s", t->pid, t->tid, t->name);
-			if (what & FAKE_PROCESSES)
-				ray_text_printf(&line, " %s", t->process);
-			for (uint32_t at = s->node; at; at = p->nodes.at[at].parent)
-				fake_add_frame(p, at, what, &line);
-			(void)ray_vec_push(&lines, strdup(ray_text_get(&line)));
-		}
+		if (what & FAKE_TIMES)
+			ray_text_printf(&line, "%" PRIu64 " ", s->time_ns);
+		if (what & FAKE_THREADS)
+			ray_text_printf(&line, "%u/%u %s", t->pid, t->tid, t->name);
+		if (what & FAKE_PROCESSES)
+			ray_text_printf(&line, " %s", t->process);
+		for (uint32_t at = s->node; at; at = p->nodes.at[at].parent)
+			fake_add_frame(p, at, what, &line);
+		(void)ray_vec_push(&lines, (struct fake_line){ strdup(ray_text_get(&line)), s->weight });
 	}
 	if (lines.n)
 		qsort(lines.at, lines.n, sizeof(*lines.at), fake_by_text);
 	for (size_t i = 0; i < lines.n; i++) {
-		ray_text_printf(&all, "%s\n", lines.at[i]);
-		free(lines.at[i]);
+		if (i + 1 < lines.n && !strcmp(lines.at[i].text, lines.at[i + 1].text))
+			lines.at[i + 1].weight += lines.at[i].weight;
+		else
+			ray_text_printf(&all, "%s = %" PRId64 "\n", lines.at[i].text, lines.at[i].weight);
 	}
+	for (size_t i = 0; i < lines.n; i++)
+		free(lines.at[i].text);
 	ray_vec_free(&lines);
 	return strdup(ray_text_get(&all));
 }
