@@ -218,6 +218,16 @@ static bool add_frame(struct ray_stacker *s, const struct ray_frame *f, struct t
 	return true;
 }
 
+/* Whoever interprets does so for some function: a frame that has only the interpreter's name lost its own, as when its heap was taken down meanwhile. The
+ * innermost frame is another matter: there the function follows. */
+static bool is_nameless_function(const struct ray_frame *f)
+{
+	static const char interpreter[] = "InterpreterEntryTrampoline";
+
+	return f->kind == RAY_FRAME_BUILTIN && f->function &&
+	       !strncmp(f->function, interpreter, sizeof(interpreter) - 1);
+}
+
 static bool add_named(struct ray_stacker *s, const struct ray_stack *stack, struct taken *t)
 {
 	t->stack.unnamed = stack->unnamed;
@@ -225,6 +235,14 @@ static bool add_named(struct ray_stacker *s, const struct ray_stack *stack, stru
 	for (size_t i = 0; i < stack->count; i++) {
 		if (!add_frame(s, &stack->frames[i], t))
 			return false;
+		if (i && is_nameless_function(&stack->frames[i])) {
+			t->stack.unnamed++;
+			t->frames.at[t->frames.n - 1] = ray_stack_table_frame(
+				&s->table,
+				&(struct ray_fact_frame){ .kind = RAY_FRAME_JS, .address = stack->frames[i].pc });
+			if (!t->frames.at[t->frames.n - 1])
+				return false;
+		}
 	}
 	return true;
 }
