@@ -89,7 +89,7 @@ class Report {
 	select(fn) {
 		const { profile, rank, weights } = this;
 		this.details.select({
-			fn, name: profile.functions.name[fn], total: rank.total[fn], self: rank.self[fn], other: rank.otherTotal[fn],
+			fn, name: labelOf(profile, fn), total: rank.total[fn], self: rank.self[fn], other: rank.otherTotal[fn],
 			whole: weights.sum, otherWhole: weights.otherSum,
 		});
 	}

@@ -26,9 +26,6 @@ class Filters {
 		this.threads = new Uint8Array(profile.threads.length).fill(1);
 		this.weighThreads();
 		this.weighKinds();
-		// Waiting hides what runs; where everything waits, that is what was asked for.
-		const weight = this.kindWeights.reduce((a, b) => a + b, 0);
-		if (this.kindWeights[this.idleKind] < weight) this.isOff[this.idleKind] = 1;
 		this.makeChips();
 		this.makeThreads();
 	}

@@ -19,7 +19,7 @@ class FlameSource {
 	}
 
 	labelOf({ fn }) {
-		return fn ? this.report.profile.functions.name[fn] : this.rootLabel;
+		return fn ? labelOf(this.report.profile, fn) : this.rootLabel;
 	}
 
 	colorOf({ fn, call }) {

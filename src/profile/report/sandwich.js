@@ -34,7 +34,7 @@ class SandwichView {
 		const isEmpty = !fn || !rank.total[fn];
 		find('sandwich-body').hidden = isEmpty;
 		find('sandwich-empty').hidden = !isEmpty;
-		find('sandwich-name').textContent = fn ? isolate(profile.functions.name[fn]) : '';
+		find('sandwich-name').textContent = fn ? isolate(labelOf(profile, fn)) : '';
 		find('sandwich-place').textContent = fn ? isolate(placeOf(profile, fn)) : '';
 		find('sandwich-weight').textContent = fn ?
 			`total ${percent(rank.total[fn], weights.sum)}, self ${percent(rank.self[fn], weights.sum)}; ${kindText(profile, fn)}` : '';

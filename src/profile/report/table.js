@@ -7,7 +7,7 @@ const TABLE_ROW = 26;
 const COLUMNS = [
 	{ key: 'self', text: 'Self', isNumber: true, value: ({ rank }, fn) => rank.self[fn] },
 	{ key: 'total', text: 'Total', isNumber: true, value: ({ rank }, fn) => rank.total[fn] },
-	{ key: 'name', text: 'Function', value: ({ profile }, fn) => profile.functions.name[fn] },
+	{ key: 'name', text: 'Function', value: ({ profile }, fn) => labelOf(profile, fn) },
 	{ key: 'kind', text: 'Kind', value: ({ profile }, fn) => kindText(profile, fn) },
 	{ key: 'place', text: 'Where', value: ({ profile }, fn) => placeOf(profile, fn) },
 ];

@@ -90,7 +90,7 @@ class TimeSource {
 	}
 
 	labelOf({ fn }) {
-		return this.report.profile.functions.name[fn];
+		return labelOf(this.report.profile, fn);
 	}
 
 	colorOf({ fn }) {
@@ -145,6 +145,9 @@ class TimeView {
 			const text = `${threadText(profile, i)}, ${percent(threadWeights[i], threadWeights.reduce((a, b) => a + b, 0))}`;
 			this.select.append(element('option', { value: String(i) }, isolate(text)));
 		}
+		// The first thread of a process is the one that most is asked about.
+		const main = order.find((i) => threadWeights[i] > 0 && profile.threads[i].pid === profile.threads[i].tid);
+		this.select.value = String(main ?? order[0]);
 	}
 
 	show() {

@@ -59,6 +59,13 @@ function placeOf({ functions }, fn, line = 0, column = 0) {
 /** The end of a path, for tables. */
 const shortFile = (file) => file.replace(/^file:\/\//, '').split('/').slice(-2).join('/');
 
+/** What a function is called; one without a name by where it is. */
+function labelOf({ functions }, fn) {
+	const name = functions.name[fn];
+	if (!/^[(<]anonymous[)>]$/.test(name) || !functions.file[fn]) return name;
+	return `${name} ${functions.file[fn].split('/').pop()}${functions.line[fn] ? `:${functions.line[fn]}` : ''}`;
+}
+
 /** A C++ name without the namespaces before it, for where there is no room for them. */
 const shortName = (name) => name.replace(/^(?:(?:[a-z0-9_]+|\(anonymous namespace\))::)+(?=[^:])/, '');
 
