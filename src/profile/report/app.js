@@ -1,4 +1,4 @@
-// app.js - the page: its settings, its views, search, theme and keys. SPDX-License-Identifier: MIT
+// app.js - the page: its settings, its views, its keys. SPDX-License-Identifier: MIT
 
 /** Everything the views share: the profile, what of it is shown, and what was found. */
 class Report {
@@ -11,7 +11,12 @@ class Report {
 		this.threadWeights = this.filters.threadWeights;
 		this.details = new Details(this);
 		this.weigh(true);
-		this.views = { flame: new FlameView(this), time: new TimeView(this), sandwich: new SandwichView(this), table: new TableView(this) };
+		this.views = {
+			flame: new FlameView(this),
+			time: new TimeView(this),
+			sandwich: new SandwichView(this),
+			table: new TableView(this),
+		};
 		this.details.select(null);
 	}
 
@@ -27,7 +32,10 @@ class Report {
 		this.mostChange = 0.01;
 		if (!this.profile.isDiff) return;
 		for (let fn = 1; fn < this.profile.functions.n; fn++)
-			this.mostChange = Math.max(this.mostChange, Math.abs(this.changeOf(this.rank.self[fn], this.rank.otherSelf[fn])));
+			this.mostChange = Math.max(
+				this.mostChange,
+				Math.abs(this.changeOf(this.rank.self[fn], this.rank.otherSelf[fn])),
+			);
 	}
 
 	/** What each function weighs: only some views ask. */
@@ -55,7 +63,8 @@ class Report {
 			find(`view-${key}`).hidden = key !== name;
 		}
 		find('invert').hidden = name !== 'flame';
-		for (const id of ['flip', 'back', 'reset']) find(id).hidden = name === 'table' || (id === 'flip' && name === 'sandwich');
+		for (const id of ['flip', 'back', 'reset'])
+			find(id).hidden = name === 'table' || (id === 'flip' && name === 'sandwich');
 		this.details.hover(null);
 		this.view.show();
 		this.showZoom();
@@ -68,9 +77,13 @@ class Report {
 
 	showStatus() {
 		const { profile, weights } = this;
-		const whole = this.threadWeights.reduce((sum, weight, i) => sum + ((i < profile.beforeThreads ? 0 : 1) === this.side ? weight : 0), 0);
+		const whole = this.threadWeights.reduce(
+			(sum, weight, i) => sum + ((i < profile.beforeThreads ? 0 : 1) === this.side ? weight : 0),
+			0,
+		);
 		find('status').textContent = weights.sum === whole ? '' : `${percent(weights.sum, whole)} shown`;
-		find('status').title = `${weightSentence(profile, weights.sum)} of ${weightText(profile, whole)}; the rest is filtered out`;
+		find('status').title =
+			`${weightSentence(profile, weights.sum)} of ${weightText(profile, whole)}; the rest is filtered out`;
 	}
 
 	handlersFor(getChart) {
@@ -89,8 +102,13 @@ class Report {
 	select(fn) {
 		const { profile, rank, weights } = this;
 		this.details.select({
-			fn, name: labelOf(profile, fn), total: rank.total[fn], self: rank.self[fn], other: rank.otherTotal[fn],
-			whole: weights.sum, otherWhole: weights.otherSum,
+			fn,
+			name: labelOf(profile, fn),
+			total: rank.total[fn],
+			self: rank.self[fn],
+			other: rank.otherTotal[fn],
+			whole: weights.sum,
+			otherWhole: weights.otherSum,
 		});
 	}
 
@@ -115,7 +133,8 @@ class Report {
 	}
 
 	colorOf(fn, call) {
-		if (this.profile.isDiff && call) return changeColor(this.changeOf(call.total, call.otherTotal), this.mostChange);
+		if (this.profile.isDiff && call)
+			return changeColor(this.changeOf(call.total, call.otherTotal), this.mostChange);
 		return (this.colors[fn] ??= functionColor(this.profile, fn));
 	}
 
@@ -127,119 +146,16 @@ class Report {
 	}
 }
 
-// ---- search
-
-class Search {
-	constructor(report) {
-		this.report = report;
-		this.input = find('search');
-		this.input.addEventListener('input', () => {
-			clearTimeout(this.timer);
-			this.timer = setTimeout(() => this.run(), 80);
-		});
-		this.input.addEventListener('keydown', (event) => {
-			if (event.key === 'Escape') this.clear();
-			if (event.key === 'Enter') this.run();
-		});
-	}
-
-	// A capital letter means what it says; without one, both do.
-	compile() {
-		const text = this.input.value;
-		try {
-			return text ? new RegExp(text, /[A-Z]/.test(text) ? 'u' : 'iu') : null;
-		} catch {
-			return undefined;
-		}
-	}
-
-	run() {
-		const { functions } = this.report.profile;
-		const pattern = this.compile();
-		this.input.setAttribute('aria-invalid', String(pattern === undefined));
-		this.isWrong = pattern === undefined;
-		this.report.matched = null;
-		if (pattern) {
-			const matched = new Uint8Array(functions.n);
-			const isFound = (fn) => pattern.test(functions.name[fn]) || pattern.test(functions.file[fn]);
-			for (let fn = 1; fn < functions.n; fn++) matched[fn] = isFound(fn) ? 1 : 0;
-			this.report.matched = matched;
-		}
-		this.show();
-		if (this.report.view.chart) for (const view of Object.values(this.report.views)) redrawView(view);
-		else this.report.view.show();
-	}
-
-	/** How much of what is shown was found, each stack once. */
-	show() {
-		const { matched, tree, weights, profile, rank } = this.report;
-		const result = find('matched');
-		if (this.isWrong) result.textContent = 'no regular expression';
-		else if (!matched) result.textContent = '';
-		else {
-			const sum = weighMatched(tree, weights, matched);
-			const functions = matched.reduce((n, isMatched, fn) => n + (isMatched && rank.total[fn] > 0 ? 1 : 0), 0);
-			result.textContent = `${percent(sum, weights.sum)} matched`;
-			result.title = `${weightSentence(profile, sum)} in stacks with ${plural(functions, 'function')} that matched`;
-		}
-	}
-
-	clear() {
-		this.input.value = '';
-		this.run();
-		this.report.view.chart?.canvas.focus({ preventScroll: true });
-	}
-}
-
-function redrawView(view) {
-	for (const chart of [view.chart, view.callers, view.callees]) if (chart?.source) chart.redraw();
-}
-
-// ---- theme
-
-const darkQuery = matchMedia('(prefers-color-scheme: dark)');
-
-// Files opened from a disk may have no storage.
-const stored = {
-	get: () => {
-		try {
-			return localStorage.getItem('noderay-theme');
-		} catch {
-			return null;
-		}
-	},
-	set: (value) => {
-		try {
-			localStorage.setItem('noderay-theme', value);
-		} catch {
-			// It is as the system says the next time.
-		}
-	},
-};
-
-function applyTheme(report) {
-	const theme = stored.get() ?? (darkQuery.matches ? 'dark' : 'light');
-	document.documentElement.dataset.theme = theme;
-	find('theme').setAttribute('aria-pressed', String(theme === 'dark'));
-	if (!report) return;
-	report.forgetColors();
-	report.filters.drawChips();
-	for (const view of Object.values(report.views)) redrawView(view);
-	if (report.viewName === 'table') report.view.show();
-}
-
-function toggleTheme(report) {
-	stored.set(isDark() ? 'light' : 'dark');
-	applyTheme(report);
-}
-
 // ---- what can be pressed
 
 function actionsOf(report) {
 	const { views } = report;
 	const chart = () => report.view.chart;
 	return {
-		'1': () => report.showView('flame'), '2': () => report.profile.isDiff || report.showView('time'), '3': () => (report.details.fn ? report.openFunction(report.details.fn) : report.showView('sandwich')), '4': () => report.showView('table'),
+		1: () => report.showView('flame'),
+		2: () => report.profile.isDiff || report.showView('time'),
+		3: () => (report.details.fn ? report.openFunction(report.details.fn) : report.showView('sandwich')),
+		4: () => report.showView('table'),
 		i: () => {
 			if (report.viewName !== 'flame') return;
 			views.flame.invert();
@@ -251,10 +167,15 @@ function actionsOf(report) {
 			find('flip').setAttribute('aria-pressed', String(report.isFlipped));
 			for (const view of [views.flame, views.time]) view.chart.flip(report.isFlipped);
 		},
-		b: () => chart()?.back(), r: () => chart()?.reset(), Backspace: () => chart()?.back(), Escape: () => chart()?.reset(),
+		b: () => chart()?.back(),
+		r: () => chart()?.reset(),
+		Backspace: () => chart()?.back(),
+		Escape: () => chart()?.reset(),
 		s: () => report.details.fn && report.openFunction(report.details.fn),
-		c: () => report.details.copy(), d: () => toggleTheme(report),
-		'/': () => find('search').select(), '?': () => find('help').showModal(),
+		c: () => report.details.copy(),
+		d: () => toggleTheme(report),
+		'/': () => find('search').select(),
+		'?': () => find('help').showModal(),
 		w: () => report.profile.isDiff && swapSides(report),
 	};
 }

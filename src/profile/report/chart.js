@@ -18,7 +18,12 @@ class Chart {
 	constructor(host, label, handlers) {
 		this.host = host;
 		this.handlers = handlers;
-		this.canvas = element('canvas', { tabIndex: 0, 'aria-label': label, role: 'application', 'aria-describedby': 'details' });
+		this.canvas = element('canvas', {
+			tabIndex: 0,
+			'aria-label': label,
+			role: 'application',
+			'aria-describedby': 'details',
+		});
 		this.spacer = element('div', { class: 'spacer' });
 		host.classList.add('chart');
 		host.append(this.canvas, this.spacer);
@@ -111,7 +116,8 @@ class Chart {
 	}
 
 	rowAt(y) {
-		if (!this.isFlipped) return y < this.axisHeight ? -1 : Math.floor((y - this.axisHeight + this.host.scrollTop) / ROW);
+		if (!this.isFlipped)
+			return y < this.axisHeight ? -1 : Math.floor((y - this.axisHeight + this.host.scrollTop) / ROW);
 		return Math.floor((Math.max(this.content, this.height) - this.host.scrollTop - y) / ROW);
 	}
 
@@ -199,7 +205,12 @@ class Chart {
 		if (!box) return;
 		c.strokeStyle = this.ink.accent;
 		c.lineWidth = thickness;
-		c.strokeRect(box.x + thickness / 2, this.top(box.row) + thickness / 2, Math.max(box.width - thickness - 1, 1), ROW - 1 - thickness);
+		c.strokeRect(
+			box.x + thickness / 2,
+			this.top(box.row) + thickness / 2,
+			Math.max(box.width - thickness - 1, 1),
+			ROW - 1 - thickness,
+		);
 	}
 
 	drawAxis(c) {
@@ -243,7 +254,9 @@ class Chart {
 	}
 
 	get isZoomed() {
-		return Boolean(this.source) && (this.range.from !== this.source.full.from || this.range.to !== this.source.full.to);
+		return (
+			Boolean(this.source) && (this.range.from !== this.source.full.from || this.range.to !== this.source.full.to)
+		);
 	}
 
 	findAgain(old) {
@@ -313,10 +326,16 @@ class Chart {
 		if (event.altKey || event.ctrlKey || event.metaKey) return;
 		const down = this.isFlipped ? -1 : 1;
 		const moves = {
-			ArrowDown: () => this.step(down), ArrowUp: () => this.step(-down), ArrowRight: () => this.beside(1), ArrowLeft: () => this.beside(-1),
+			ArrowDown: () => this.step(down),
+			ArrowUp: () => this.step(-down),
+			ArrowRight: () => this.beside(1),
+			ArrowLeft: () => this.beside(-1),
 			Enter: () => this.selected && this.zoomTo(this.source.rangeOf(this.selected)),
-			Backspace: () => this.back(), Escape: () => this.reset(),
-			'+': () => this.zoomAround(this.middle(), 0.5), '=': () => this.zoomAround(this.middle(), 0.5), '-': () => this.zoomAround(this.middle(), 2),
+			Backspace: () => this.back(),
+			Escape: () => this.reset(),
+			'+': () => this.zoomAround(this.middle(), 0.5),
+			'=': () => this.zoomAround(this.middle(), 0.5),
+			'-': () => this.zoomAround(this.middle(), 2),
 			Home: () => this.moveTo(this.firstBox()),
 		};
 		if (!moves[event.key]) return;

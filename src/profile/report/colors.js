@@ -2,8 +2,16 @@
 
 // Hue and saturation; how light it is in the light and in the dark.
 const KIND_COLORS = {
-	js: [40, 92, 70, 36], package: [265, 58, 80, 48], node: [150, 42, 72, 30], wasm: [68, 55, 68, 30], builtin: [182, 42, 70, 29],
-	native: [211, 66, 77, 38], gc: [4, 76, 75, 44], compiler: [335, 60, 80, 42], kernel: [215, 14, 75, 34], idle: [220, 6, 88, 25],
+	js: [40, 92, 70, 36],
+	package: [265, 58, 80, 48],
+	node: [150, 42, 72, 30],
+	wasm: [68, 55, 68, 30],
+	builtin: [182, 42, 70, 29],
+	native: [211, 66, 77, 38],
+	gc: [4, 76, 75, 44],
+	compiler: [335, 60, 80, 42],
+	kernel: [215, 14, 75, 34],
+	idle: [220, 6, 88, 25],
 	unknown: [30, 8, 74, 36],
 };
 
@@ -16,8 +24,10 @@ function hashText(text) {
 const isDark = () => document.documentElement.dataset.theme === 'dark';
 
 // In the dark, strong colours glare.
-const tint = ([hue, saturation, light, dark], turn = 0, shade = 0) => isDark() ?
-	`hsl(${hue + turn} ${saturation * 0.68}% ${dark + shade}%)` : `hsl(${hue + turn} ${saturation}% ${light + shade}%)`;
+const tint = ([hue, saturation, light, dark], turn = 0, shade = 0) =>
+	isDark()
+		? `hsl(${hue + turn} ${saturation * 0.68}% ${dark + shade}%)`
+		: `hsl(${hue + turn} ${saturation}% ${light + shade}%)`;
 
 const kindColor = (kind) => tint(KIND_COLORS[kind] ?? KIND_COLORS.unknown);
 
@@ -42,5 +52,12 @@ function changeColor(change, most) {
 function inkOf(host) {
 	const style = getComputedStyle(host);
 	const value = (name) => style.getPropertyValue(name).trim();
-	return { text: value('--box-text'), page: value('--page'), accent: value('--accent'), faint: value('--faint'), rest: value('--rest'), line: value('--line') };
+	return {
+		text: value('--box-text'),
+		page: value('--page'),
+		accent: value('--accent'),
+		faint: value('--faint'),
+		rest: value('--rest'),
+		line: value('--line'),
+	};
 }

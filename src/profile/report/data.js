@@ -76,8 +76,21 @@ function readHead(columns, texts) {
 	const h = columns.column(new Float64Array(columns.number()));
 	const [title, event, command, host, nodeVersion, beforeTitle] = [...h.subarray(0, 6)].map((index) => texts[index]);
 	return {
-		title, event, command, host, nodeVersion, beforeTitle, unit: UNITS[h[6]], start: h[7], duration: h[8], period: h[9],
-		hasTimes: h[10] !== 0, lost: h[11], cut: h[12], unnamed: h[13], beforeThreads: h[14],
+		title,
+		event,
+		command,
+		host,
+		nodeVersion,
+		beforeTitle,
+		unit: UNITS[h[6]],
+		start: h[7],
+		duration: h[8],
+		period: h[9],
+		hasTimes: h[10] !== 0,
+		lost: h[11],
+		cut: h[12],
+		unnamed: h[13],
+		beforeThreads: h[14],
 	};
 }
 

@@ -14,7 +14,9 @@ class Details {
 		if (total !== undefined) lines.push(`total ${weightSentence(profile, total)}, ${percent(total, whole)}`);
 		if (self !== undefined && fn) lines.push(`self ${weightSentence(profile, self)}, ${percent(self, whole)}`);
 		if (profile.isDiff && other !== undefined && whole && otherWhole)
-			lines.push(`change ${signedPercent(this.report.changeOf(total, other))} (${this.report.side ? 'before' : 'after'} ${percent(other, otherWhole)})`);
+			lines.push(
+				`change ${signedPercent(this.report.changeOf(total, other))} (${this.report.side ? 'before' : 'after'} ${percent(other, otherWhole)})`,
+			);
 		if (note) lines.push(note);
 		return lines;
 	}
@@ -46,8 +48,12 @@ class Details {
 		const { profile } = this.report;
 		this.fn = what?.fn ?? 0;
 		this.name = what?.name ?? '';
-		find('details-name').textContent = what ? isolate(what.name) : 'Nothing chosen: click a box, or press ? for the keys';
-		find('details-place').textContent = this.fn ? isolate(`${placeOf(profile, this.fn)}  ${kindText(profile, this.fn)}`) : '';
+		find('details-name').textContent = what
+			? isolate(what.name)
+			: 'Nothing chosen: click a box, or press ? for the keys';
+		find('details-place').textContent = this.fn
+			? isolate(`${placeOf(profile, this.fn)}  ${kindText(profile, this.fn)}`)
+			: '';
 		find('details-weight').textContent = what ? this.lines(what).join('; ') : '';
 		find('details-open').disabled = find('details-copy').disabled = !this.fn;
 	}

@@ -12,7 +12,8 @@ function threadText({ threads }, index) {
 function markIdle({ nodes, frames, functions, kinds }) {
 	const idle = kinds.indexOf('idle');
 	const marks = new Uint8Array(nodes.n);
-	for (let i = 1; i < nodes.n; i++) marks[i] = marks[nodes.parent[i]] || (functions.kind[frames.fn[nodes.frame[i]]] === idle ? 1 : 0);
+	for (let i = 1; i < nodes.n; i++)
+		marks[i] = marks[nodes.parent[i]] || (functions.kind[frames.fn[nodes.frame[i]]] === idle ? 1 : 0);
 	return marks;
 }
 
@@ -32,7 +33,9 @@ class Filters {
 
 	keep(i) {
 		const { samples } = this.report.profile;
-		return this.threads[samples.thread[i]] === 1 && !(this.isOff[this.idleKind] && this.isIdleNode[samples.node[i]]);
+		return (
+			this.threads[samples.thread[i]] === 1 && !(this.isOff[this.idleKind] && this.isIdleNode[samples.node[i]])
+		);
 	}
 
 	/** By function: is it folded into its callers? null: none is. */
@@ -75,8 +78,17 @@ class Filters {
 	makeChip(kind, index) {
 		const swatch = element('span', { class: 'swatch', 'aria-hidden': 'true' });
 		const share = element('span', { class: 'share' });
-		const title = kind === 'idle' ? 'Time spent waiting: show it or leave it out' : 'Show these frames, or fold them into their callers';
-		const button = element('button', { type: 'button', class: 'chip', title, on: { click: () => this.toggleKind(index) } }, swatch, KIND_WORDS[kind] ?? kind, share);
+		const title =
+			kind === 'idle'
+				? 'Time spent waiting: show it or leave it out'
+				: 'Show these frames, or fold them into their callers';
+		const button = element(
+			'button',
+			{ type: 'button', class: 'chip', title, on: { click: () => this.toggleKind(index) } },
+			swatch,
+			KIND_WORDS[kind] ?? kind,
+			share,
+		);
 		return { kind, index, button, swatch, share };
 	}
 
@@ -98,13 +110,37 @@ class Filters {
 	makeThreads() {
 		const { profile } = this.report;
 		const whole = this.threadWeights.reduce((a, b) => a + b, 0);
-		const order = profile.threads.map((_, i) => i).sort((a, b) => this.threadWeights[b] - this.threadWeights[a] || a - b);
-		find('threads-list').replaceChildren(...order.map((i) => {
-			const box = element('input', { type: 'checkbox', checked: true, value: String(i), on: { change: (event) => this.setThread(i, event.target.checked) } });
-			const only = element('button', { type: 'button', class: 'link', on: { click: () => this.onlyThread(i) } }, 'only');
-			const name = element('label', {}, box, element('span', { class: 'thread-name' }, isolate(threadText(profile, i))));
-			return element('li', {}, name, element('span', { class: 'share' }, percent(this.threadWeights[i], whole)), only);
-		}));
+		const order = profile.threads
+			.map((_, i) => i)
+			.sort((a, b) => this.threadWeights[b] - this.threadWeights[a] || a - b);
+		find('threads-list').replaceChildren(
+			...order.map((i) => {
+				const box = element('input', {
+					type: 'checkbox',
+					checked: true,
+					value: String(i),
+					on: { change: (event) => this.setThread(i, event.target.checked) },
+				});
+				const only = element(
+					'button',
+					{ type: 'button', class: 'link', on: { click: () => this.onlyThread(i) } },
+					'only',
+				);
+				const name = element(
+					'label',
+					{},
+					box,
+					element('span', { class: 'thread-name' }, isolate(threadText(profile, i))),
+				);
+				return element(
+					'li',
+					{},
+					name,
+					element('span', { class: 'share' }, percent(this.threadWeights[i], whole)),
+					only,
+				);
+			}),
+		);
 		find('threads-all').addEventListener('click', () => this.onlyThread(-1));
 		find('threads').hidden = profile.threads.length < 2 || profile.isDiff;
 		this.drawThreads();
@@ -118,7 +154,8 @@ class Filters {
 	onlyThread(index) {
 		this.threads.fill(index < 0 ? 1 : 0);
 		if (index >= 0) this.threads[index] = 1;
-		for (const box of find('threads-list').querySelectorAll('input')) box.checked = this.threads[Number(box.value)] === 1;
+		for (const box of find('threads-list').querySelectorAll('input'))
+			box.checked = this.threads[Number(box.value)] === 1;
 		this.applyThreads();
 	}
 
@@ -131,6 +168,7 @@ class Filters {
 
 	drawThreads() {
 		const on = this.threads.reduce((a, b) => a + b, 0);
-		find('threads-summary').textContent = on === this.threads.length ? `All ${on} threads` : `${on} of ${this.threads.length} threads`;
+		find('threads-summary').textContent =
+			on === this.threads.length ? `All ${on} threads` : `${on} of ${this.threads.length} threads`;
 	}
 }

@@ -45,10 +45,26 @@ class FlameSource {
 		const { report } = this;
 		if (call && !call.children) this.walk.expand(call); // only then its self is known
 		if (rest) {
-			const weight = parent.total - parent.self - parent.children.slice(0, -rest).reduce((sum, child) => sum + child.total, 0);
-			return { name: `${count(rest)} more calls from here`, note: 'too narrow to draw; zoom in to see them', total: weight, whole: report.weights.sum };
+			const weight =
+				parent.total -
+				parent.self -
+				parent.children.slice(0, -rest).reduce((sum, child) => sum + child.total, 0);
+			return {
+				name: `${count(rest)} more calls from here`,
+				note: 'too narrow to draw; zoom in to see them',
+				total: weight,
+				whole: report.weights.sum,
+			};
 		}
-		return { fn, name: this.labelOf({ fn }), total: call.total, self: call.self, other: call.otherTotal, whole: report.weights.sum, otherWhole: report.weights.otherSum };
+		return {
+			fn,
+			name: this.labelOf({ fn }),
+			total: call.total,
+			self: call.self,
+			other: call.otherTotal,
+			whole: report.weights.sum,
+			otherWhole: report.weights.otherSum,
+		};
 	}
 }
 
@@ -57,8 +73,11 @@ class FlameView {
 	constructor(report) {
 		this.report = report;
 		this.host = find('flame-chart');
-		this.chart = new Chart(this.host, 'Flame graph. Arrow keys move, Enter zooms in, Backspace goes back, s shows a function’s callers and callees.',
-			report.handlersFor(() => this.chart));
+		this.chart = new Chart(
+			this.host,
+			'Flame graph. Arrow keys move, Enter zooms in, Backspace goes back, s shows a function’s callers and callees.',
+			report.handlersFor(() => this.chart),
+		);
 		this.isInverted = false;
 	}
 
@@ -78,7 +97,14 @@ class FlameView {
 	zoomedPath() {
 		const { range, source, rows } = this.chart;
 		if (this.wasInverted !== this.isInverted || !rows) return [];
-		const boxes = rows.map((row) => row.find((box) => box.call && box.call.start === range.from && Math.abs(box.call.start + box.call.total - range.to) < 1e-6));
+		const boxes = rows.map((row) =>
+			row.find(
+				(box) =>
+					box.call &&
+					box.call.start === range.from &&
+					Math.abs(box.call.start + box.call.total - range.to) < 1e-6,
+			),
+		);
 		return pathOf(boxes.filter(Boolean).pop()?.call ?? source.walk.root);
 	}
 

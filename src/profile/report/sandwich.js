@@ -5,8 +5,16 @@ class SandwichView {
 		this.report = report;
 		this.fn = 0;
 		const handlers = (get) => report.handlersFor(get);
-		this.callers = new Chart(find('callers-chart'), 'Callers of the function, the nearest at the bottom.', handlers(() => this.callers));
-		this.callees = new Chart(find('callees-chart'), 'What the function calls.', handlers(() => this.callees));
+		this.callers = new Chart(
+			find('callers-chart'),
+			'Callers of the function, the nearest at the bottom.',
+			handlers(() => this.callers),
+		);
+		this.callees = new Chart(
+			find('callees-chart'),
+			'What the function calls.',
+			handlers(() => this.callees),
+		);
 		this.callers.isFlipped = true;
 	}
 
@@ -36,8 +44,9 @@ class SandwichView {
 		find('sandwich-empty').hidden = !isEmpty;
 		find('sandwich-name').textContent = fn ? isolate(labelOf(profile, fn)) : '';
 		find('sandwich-place').textContent = fn ? isolate(placeOf(profile, fn)) : '';
-		find('sandwich-weight').textContent = fn ?
-			`total ${percent(rank.total[fn], weights.sum)}, self ${percent(rank.self[fn], weights.sum)}; ${kindText(profile, fn)}` : '';
+		find('sandwich-weight').textContent = fn
+			? `total ${percent(rank.total[fn], weights.sum)}, self ${percent(rank.self[fn], weights.sum)}; ${kindText(profile, fn)}`
+			: '';
 		if (isEmpty) return;
 		const members = [];
 		const outer = outerMarks(tree, profile.functions.n);
@@ -52,8 +61,19 @@ class SandwichView {
 		const lines = weighLines(profile, fn, (i) => this.report.keep(i)).filter((row) => row.line);
 		const body = find('lines-body');
 		const cell = (text) => element('td', {}, text);
-		body.replaceChildren(...lines.slice(0, 200).map(({ line, self, total }) =>
-			element('tr', {}, cell(String(line)), cell(percent(self, weights.sum)), cell(percent(total, weights.sum)))));
+		body.replaceChildren(
+			...lines
+				.slice(0, 200)
+				.map(({ line, self, total }) =>
+					element(
+						'tr',
+						{},
+						cell(String(line)),
+						cell(percent(self, weights.sum)),
+						cell(percent(total, weights.sum)),
+					),
+				),
+		);
 		find('lines').hidden = !lines.length;
 		find('lines-more').textContent = lines.length > 200 ? `and ${count(lines.length - 200)} more lines` : '';
 	}

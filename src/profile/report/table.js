@@ -12,8 +12,18 @@ const COLUMNS = [
 	{ key: 'place', text: 'Where', value: ({ profile }, fn) => placeOf(profile, fn) },
 ];
 const DIFF_COLUMNS = [
-	{ key: 'change', text: 'Self change', isNumber: true, value: (report, fn) => report.changeOf(report.rank.self[fn], report.rank.otherSelf[fn]) },
-	{ key: 'totalChange', text: 'Total change', isNumber: true, value: (report, fn) => report.changeOf(report.rank.total[fn], report.rank.otherTotal[fn]) },
+	{
+		key: 'change',
+		text: 'Self change',
+		isNumber: true,
+		value: (report, fn) => report.changeOf(report.rank.self[fn], report.rank.otherSelf[fn]),
+	},
+	{
+		key: 'totalChange',
+		text: 'Total change',
+		isNumber: true,
+		value: (report, fn) => report.changeOf(report.rank.total[fn], report.rank.otherTotal[fn]),
+	},
 ];
 
 class TableView {
@@ -30,7 +40,11 @@ class TableView {
 	fillHead() {
 		const head = this.columns.map((column) => {
 			const button = element('button', { type: 'button', on: { click: () => this.sortBy(column) } }, column.text);
-			return (column.cell = element('th', { scope: 'col', class: `column-${column.key}${column.isNumber ? ' number' : ''}` }, button));
+			return (column.cell = element(
+				'th',
+				{ scope: 'col', class: `column-${column.key}${column.isNumber ? ' number' : ''}` },
+				button,
+			));
 		});
 		find('table-head').replaceChildren(...head);
 	}
@@ -73,8 +87,11 @@ class TableView {
 	}
 
 	row(fn) {
-		return element('tr', { on: { click: () => this.report.select(fn), dblclick: () => this.report.openFunction(fn) } },
-			...this.columns.map((column) => this.cell(column, fn)));
+		return element(
+			'tr',
+			{ on: { click: () => this.report.select(fn), dblclick: () => this.report.openFunction(fn) } },
+			...this.columns.map((column) => this.cell(column, fn)),
+		);
 	}
 
 	cell(column, fn) {
@@ -82,16 +99,34 @@ class TableView {
 		const { profile, weights } = report;
 		const value = column.value(report, fn);
 		if (column.key === 'change' || column.key === 'totalChange')
-			return element('td', { class: `number ${value > 0 ? 'grown' : value < 0 ? 'shrunk' : ''}` }, signedPercent(value));
+			return element(
+				'td',
+				{ class: `number ${value > 0 ? 'grown' : value < 0 ? 'shrunk' : ''}` },
+				signedPercent(value),
+			);
 		if (column.isNumber) {
 			const bar = element('span', { class: 'fill', 'aria-hidden': 'true' });
 			bar.style.width = `${weights.sum ? Math.min(100, (value / weights.sum) * 100) : 0}%`;
-			return element('td', { class: 'number', title: weightSentence(profile, value) }, bar, element('span', { class: 'share' }, percent(value, weights.sum)));
+			return element(
+				'td',
+				{ class: 'number', title: weightSentence(profile, value) },
+				bar,
+				element('span', { class: 'share' }, percent(value, weights.sum)),
+			);
 		}
 		if (column.key === 'name') {
 			const swatch = element('span', { class: 'swatch', 'aria-hidden': 'true' });
 			swatch.style.background = functionColor(profile, fn);
-			const name = element('button', { type: 'button', class: 'link', title: 'Show callers and callees', on: { click: () => report.openFunction(fn) } }, isolate(value));
+			const name = element(
+				'button',
+				{
+					type: 'button',
+					class: 'link',
+					title: 'Show callers and callees',
+					on: { click: () => report.openFunction(fn) },
+				},
+				isolate(value),
+			);
 			return element('td', { class: 'name' }, swatch, name);
 		}
 		const text = column.key === 'place' ? shortFile(value) : value;

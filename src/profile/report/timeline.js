@@ -24,7 +24,8 @@ function spansOf(report, thread) {
 // A timer is never exact: less than a period between two samples is no gap, and none reaches into the next.
 function closeGaps(spans, period) {
 	for (let i = 0; i + 1 < spans.length; i++)
-		if (spans[i].to > spans[i + 1].from || spans[i + 1].from - spans[i].to < period * 0.75) spans[i].to = spans[i + 1].from;
+		if (spans[i].to > spans[i + 1].from || spans[i + 1].from - spans[i].to < period * 0.75)
+			spans[i].to = spans[i + 1].from;
 }
 
 function firstAfter(spans, time) {
@@ -111,7 +112,9 @@ class TimeSource {
 
 	describe({ fn, from, to }) {
 		const length = to - from;
-		const note = this.isTimed ? `${duration(length)} from ${duration(from)}` : weightSentence(this.report.profile, length);
+		const note = this.isTimed
+			? `${duration(length)} from ${duration(from)}`
+			: weightSentence(this.report.profile, length);
 		return { fn, name: this.labelOf({ fn }), note };
 	}
 
@@ -131,8 +134,11 @@ class TimeSource {
 class TimeView {
 	constructor(report) {
 		this.report = report;
-		this.chart = new Chart(find('time-chart'), 'Calls in the order of time. Arrow keys move, Enter zooms in, Backspace goes back.',
-			report.handlersFor(() => this.chart));
+		this.chart = new Chart(
+			find('time-chart'),
+			'Calls in the order of time. Arrow keys move, Enter zooms in, Backspace goes back.',
+			report.handlersFor(() => this.chart),
+		);
 		this.select = find('time-thread');
 		this.select.addEventListener('change', () => this.show());
 		this.fillThreads();
@@ -142,7 +148,10 @@ class TimeView {
 		const { profile, threadWeights } = this.report;
 		const order = profile.threads.map((_, i) => i).sort((a, b) => threadWeights[b] - threadWeights[a]);
 		for (const i of order) {
-			const text = `${threadText(profile, i)}, ${percent(threadWeights[i], threadWeights.reduce((a, b) => a + b, 0))}`;
+			const text = `${threadText(profile, i)}, ${percent(
+				threadWeights[i],
+				threadWeights.reduce((a, b) => a + b, 0),
+			)}`;
 			this.select.append(element('option', { value: String(i) }, isolate(text)));
 		}
 		// The first thread of a process is the one that most is asked about.
@@ -157,6 +166,8 @@ class TimeView {
 		this.chart.show(source, isSame && this.chart.isZoomed ? this.chart.range : source.full);
 		this.shown = this.select.value;
 		find('time-empty').hidden = source.spans.length > 0;
-		find('time-note').textContent = source.isTimed ? 'blank: it did not run, or is filtered out' : 'in order; widths are weights, not times';
+		find('time-note').textContent = source.isTimed
+			? 'blank: it did not run, or is filtered out'
+			: 'in order; widths are weights, not times';
 	}
 }

@@ -69,7 +69,12 @@ function weighTree(tree, profile, keep, side) {
 	const lastTotal = addUp(tree, last);
 	const total = [first === last ? lastTotal : addUp(tree, first), lastTotal];
 	return {
-		self: self[side], total: total[side], otherSelf: self[1 - side], otherTotal: total[1 - side], sum: total[side][0], otherSum: total[1 - side][0],
+		self: self[side],
+		total: total[side],
+		otherSelf: self[1 - side],
+		otherTotal: total[1 - side],
+		sum: total[side][0],
+		otherSum: total[1 - side][0],
 	};
 }
 

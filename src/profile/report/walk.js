@@ -76,7 +76,8 @@ class Upwards {
 		this.root.otherParts = [];
 		this.isWhole = !members;
 		if (members) {
-			for (const member of members) this.add(this.root, member, weights.total[member], weights.otherTotal[member]);
+			for (const member of members)
+				this.add(this.root, member, weights.total[member], weights.otherTotal[member]);
 			return;
 		}
 		for (let i = 0; i < tree.n; i++)
@@ -154,7 +155,14 @@ function layOutCalls(walk, range, width, least, depth) {
 			const child = children[i];
 			if (child.total * scale < least) {
 				const last = children[children.length - 1];
-				addRest(rows, call, children.length - i, (child.start - range.from) * scale, (last.start + last.total - range.from) * scale, width);
+				addRest(
+					rows,
+					call,
+					children.length - i,
+					(child.start - range.from) * scale,
+					(last.start + last.total - range.from) * scale,
+					width,
+				);
 				break;
 			}
 			if (child.start + child.total > range.from && child.start < range.to) todo.push(child);

@@ -1,8 +1,17 @@
 // words.js - numbers, places and functions as people read them. SPDX-License-Identifier: MIT
 
 const KIND_WORDS = {
-	js: 'JavaScript', package: 'node_modules', node: 'node:internal', wasm: 'WebAssembly', builtin: 'builtins', native: 'C++',
-	gc: 'GC', compiler: 'compiler', kernel: 'kernel', idle: 'idle', unknown: 'unnamed',
+	js: 'JavaScript',
+	package: 'node_modules',
+	node: 'node:internal',
+	wasm: 'WebAssembly',
+	builtin: 'builtins',
+	native: 'C++',
+	gc: 'GC',
+	compiler: 'compiler',
+	kernel: 'kernel',
+	idle: 'idle',
+	unknown: 'unnamed',
 };
 
 const count = (n) => Math.round(n).toLocaleString('en-US');
@@ -10,14 +19,23 @@ const count = (n) => Math.round(n).toLocaleString('en-US');
 function duration(ns) {
 	const size = Math.abs(ns);
 	if (size >= 90e9) return `${Math.floor(ns / 60e9)} min ${Math.round((ns % 60e9) / 1e9)} s`;
-	for (const [unit, scale] of [['s', 1e9], ['ms', 1e6], ['µs', 1e3]])
+	for (const [unit, scale] of [
+		['s', 1e9],
+		['ms', 1e6],
+		['µs', 1e3],
+	])
 		if (size >= scale) return `${(ns / scale).toLocaleString('en-US', { maximumSignificantDigits: 3 })} ${unit}`;
 	return ns ? `${Math.round(ns)} ns` : '0 s';
 }
 
 function bytes(n) {
-	for (const [unit, scale] of [['GiB', 2 ** 30], ['MiB', 2 ** 20], ['KiB', 2 ** 10]])
-		if (Math.abs(n) >= scale) return `${(n / scale).toLocaleString('en-US', { maximumSignificantDigits: 3 })} ${unit}`;
+	for (const [unit, scale] of [
+		['GiB', 2 ** 30],
+		['MiB', 2 ** 20],
+		['KiB', 2 ** 10],
+	])
+		if (Math.abs(n) >= scale)
+			return `${(n / scale).toLocaleString('en-US', { maximumSignificantDigits: 3 })} ${unit}`;
 	return `${Math.round(n)} B`;
 }
 
@@ -57,7 +75,12 @@ function placeOf({ functions }, fn, line = 0, column = 0) {
 }
 
 /** The end of a path, for tables. */
-const shortFile = (file) => file.replace(/^file:\/\//, '').split('/').slice(-2).join('/');
+const shortFile = (file) =>
+	file
+		.replace(/^file:\/\//, '')
+		.split('/')
+		.slice(-2)
+		.join('/');
 
 /** What a function is called; one without a name by where it is. */
 function labelOf({ functions }, fn) {
@@ -72,11 +95,12 @@ const shortName = (name) => name.replace(/^(?:(?:[a-z0-9_]+|\(anonymous namespac
 function kindText(profile, fn) {
 	const kind = profile.kinds[profile.functions.kind[fn]];
 	const name = profile.functions.package[fn];
-	return name ? `package ${name}` : KIND_WORDS[kind] ?? kind;
+	return name ? `package ${name}` : (KIND_WORDS[kind] ?? kind);
 }
 
 /** A name from a target may change the direction of text around it, or hide in it: it is isolated, and what cannot be seen is shown. */
-const isolate = (text) => `\u2066${text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '\ufffd')}\u2069`;
+const isolate = (text) =>
+	`\u2066${text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '\ufffd')}\u2069`;
 
 /** An element with text, never markup: names come from targets. */
 function element(tag, options = {}, ...children) {

@@ -12,7 +12,16 @@
 		const rect = group.querySelector('rect');
 		const value = (name) => Number(rect.getAttribute(name));
 		const title = group.querySelector('title').textContent;
-		return { group, rect, text: group.querySelector('text'), title, name: title.split('\n')[0], x: value('x'), width: value('width'), y: value('y') };
+		return {
+			group,
+			rect,
+			text: group.querySelector('text'),
+			title,
+			name: title.split('\n')[0],
+			x: value('x'),
+			width: value('width'),
+			y: value('y'),
+		};
 	});
 	const total = Math.max(...frames.map((frame) => frame.width));
 
@@ -41,8 +50,10 @@
 		const scale = (width - 2 * margin) / to.width;
 		const slack = 0.002;
 		for (const frame of frames) {
-			const isAbove = frame.y > to.y && frame.x <= to.x + slack && frame.x + frame.width >= to.x + to.width - slack;
-			const isInside = frame.y <= to.y && frame.x >= to.x - slack && frame.x + frame.width <= to.x + to.width + slack;
+			const isAbove =
+				frame.y > to.y && frame.x <= to.x + slack && frame.x + frame.width >= to.x + to.width - slack;
+			const isInside =
+				frame.y <= to.y && frame.x >= to.x - slack && frame.x + frame.width <= to.x + to.width + slack;
 			frame.group.classList.toggle('p', isAbove);
 			if (isAbove) place(frame, margin, width - 2 * margin);
 			else if (isInside) place(frame, margin + (frame.x - to.x) * scale, frame.width * scale);
@@ -65,7 +76,8 @@
 	function search(pattern) {
 		const test = pattern && new RegExp(pattern, /[A-Z]/.test(pattern) ? 'u' : 'iu');
 		const found = frames.filter((frame) => {
-			const isFound = Boolean(test) && frame !== whole && test.test(frame.title.split('\n').slice(0, 2).join('\n'));
+			const isFound =
+				Boolean(test) && frame !== whole && test.test(frame.title.split('\n').slice(0, 2).join('\n'));
 			frame.group.classList.toggle('m', isFound);
 			return isFound;
 		});
@@ -87,7 +99,10 @@
 	const whole = frames.find((frame) => frame.width === total);
 	for (const frame of frames) {
 		frame.group.addEventListener('click', () => zoom(frame));
-		frame.group.addEventListener('mouseenter', () => (find('details').textContent = frame.title.split('\n').filter(Boolean).join(' · ')));
+		frame.group.addEventListener(
+			'mouseenter',
+			() => (find('details').textContent = frame.title.split('\n').filter(Boolean).join(' · ')),
+		);
 		frame.group.addEventListener('mouseleave', () => (find('details').textContent = ''));
 	}
 	const press = (id, action) => {
