@@ -58,3 +58,10 @@ tick-10hz
 	clear(@longest);
 	printf("report\n");
 }
+
+END
+{
+	printa("loop pid=%d tid=%d awake=%@d asleep=%@d busy=%@d longest=%@d lag=%@d\n", @awake, @asleep, @busy, @longest, @lag);
+	printa("requests count=%@d\n", @requests);
+	printf("end\n");
+}

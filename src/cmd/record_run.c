@@ -50,11 +50,11 @@ static void add_process(uint32_t pid, struct ray_text *out)
 static bool name_thread(void *arg, uint32_t pid, uint32_t tid, struct ray_text *name, struct ray_text *process)
 {
 	struct ray_record_run *r = arg;
-	const char *role = ray_script_thread_role(&r->script, pid, tid);
+	const struct ray_role_info *role = ray_script_thread_role(&r->script, pid, tid);
 
 	if (!role)
 		return false;
-	ray_text_add_safe(name, role, strlen(role));
+	ray_text_add_safe(name, role->text, strlen(role->text));
 	add_process(pid, process);
 	return true;
 }

@@ -85,7 +85,7 @@ RAY_MUST_USE struct ray_error *ray_script_run(struct ray_script *s, bool *is_sho
 bool ray_script_has_event(const struct ray_script *s, const char *name);
 void ray_script_deinit(struct ray_script *s);
 /* What a thread is for; NULL: that cannot be told now. From on_start to the last on_round. */
-const char *ray_script_thread_role(const struct ray_script *s, uint32_t pid, uint32_t tid);
+const struct ray_role_info *ray_script_thread_role(const struct ray_script *s, uint32_t pid, uint32_t tid);
 uint64_t ray_script_lost(const struct ray_script *s); /* records for which there was no room */
 
 /* An option's value as a span of time; unit_ns is what a plain number counts. fallback if it was not given. */

@@ -12,7 +12,7 @@
 #include "engine/engine.h"
 #include "engine/sampling.h"
 
-const char *ray_script_thread_role(const struct ray_script *s, uint32_t pid, uint32_t tid)
+const struct ray_role_info *ray_script_thread_role(const struct ray_script *s, uint32_t pid, uint32_t tid)
 {
 	if (s->sampling)
 		return ray_sampling_thread_role(s->sampling, pid, tid);

@@ -29,7 +29,8 @@ struct ray_top_run {
 	struct ray_top_answer answer;
 	struct ray_page page;
 	char source[80];
-	bool has_seen; /* a process */
+	bool has_seen;		 /* a process */
+	bool is_ending, is_over; /* nothing more is sampled; and the last slice is cut */
 	bool is_due, is_stale, is_drawn, is_open;
 	long printed;
 	uint64_t next_ns; /* an answer that costs much is asked for less often */

@@ -9,43 +9,42 @@
 #include "base/vec.h"
 #include "target/about.h"
 #include "target/cpu.h"
+#include "target/node.h"
 #include "view/frame.h"
 
-enum { TITLE_BYTES = 200, RARELY = 50 /* times what it took: looking costs 2 % at most */ };
-
-struct known_thread {
-	int tid;
-	struct ray_role_info role;
-};
+enum { TITLE_BYTES = 200 };
 
 struct process {
 	uint32_t pid;
-	struct ray_target *target; /* NULL: its memory cannot be read */
-	struct ray_node node;
+	char version[32]; /* of node */
 	struct ray_text title;
 	uint64_t heap_limit;
-	RAY_VEC(struct known_thread) threads; /* whose role is known */
 	struct ray_cpu cpu;
-	uint64_t next_ns; /* roles are not looked for before */
-	bool is_node, is_there;
+	bool is_there;
 };
 
 struct ray_top_look {
+	ray_top_role_fn *role_of;
+	void *arg;
 	RAY_VEC(struct process) all;
 	RAY_VEC(struct ray_top_process) processes;
 	RAY_VEC(struct ray_top_thread) threads;
 };
 
-struct ray_top_look *ray_top_look_create(void)
+struct ray_top_look *ray_top_look_create(ray_top_role_fn *role_of, void *arg)
 {
-	return calloc(1, sizeof(struct ray_top_look));
+	struct ray_top_look *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->role_of = role_of;
+	l->arg = arg;
+	return l;
 }
 
 static void process_free(struct process *p)
 {
-	ray_target_close(p->target);
 	ray_text_deinit(&p->title);
-	ray_vec_free(&p->threads);
 	ray_cpu_deinit(&p->cpu);
 }
 
@@ -105,19 +104,17 @@ static void read_title(struct process *p)
 /* NODE_OPTIONS is read before the command line, which overrides it. */
 static void read_options(struct process *p)
 {
-	ray_auto_memory char *env = NULL;
-	struct ray_error *err;
+	ray_auto_memory char *entry = NULL;
+	ray_auto_file FILE *env = NULL;
 	size_t size = 0;
+	char path[32];
 
-	err = ray_target_env(p->target, &env, &size);
-	if (err) {
-		ray_error_free(err);
-		return;
-	}
-	for (size_t at = 0; at < size; at += strlen(env + at) + 1) {
-		if (strncmp(env + at, "NODE_OPTIONS=", 13) != 0)
+	snprintf(path, sizeof(path), "/proc/%u/environ", p->pid);
+	env = fopen(path, "re");
+	while (env && getdelim(&entry, &size, '\0', env) > 0) {
+		if (strncmp(entry, "NODE_OPTIONS=", 13) != 0)
 			continue;
-		for (char *word = strtok(env + at + 13, " \t"); word; word = strtok(NULL, " \t"))
+		for (char *word = strtok(entry + 13, " \t"); word; word = strtok(NULL, " \t"))
 			find_limit(word, &p->heap_limit);
 		return;
 	}
@@ -125,20 +122,13 @@ static void read_options(struct process *p)
 
 static void open_process(struct process *p)
 {
-	struct ray_error *err;
-	char name[16];
+	struct ray_node node = { 0 };
+	struct ray_error *err = ray_node_identify_files((int)p->pid, &node);
 
-	snprintf(name, sizeof(name), "%u", p->pid);
-	err = ray_target_open(&(struct ray_target_options){ .name = name }, &p->target);
-	if (!err) {
-		read_options(p);
-		err = ray_node_identify(p->target, &p->node);
-		p->is_node = !err;
-	} else {
-		ray_error_free(err);
-		err = ray_node_identify_files((int)p->pid, &p->node);
-	}
+	if (!err)
+		memcpy(p->version, node.version, sizeof(p->version));
 	ray_error_free(err);
+	read_options(p);
 	read_title(p);
 }
 
@@ -156,61 +146,9 @@ void ray_top_look_add(struct ray_top_look *l, uint32_t pid)
 
 /* ---- threads ---- */
 
-static const struct known_thread *known(const struct process *p, int tid)
+static void add_thread(struct ray_top_look *l, const struct process *p, struct ray_cpu_thread *c)
 {
-	for (size_t i = 0; i < p->threads.n; i++)
-		if (p->threads.at[i].tid == tid)
-			return &p->threads.at[i];
-	return NULL;
-}
-
-static bool has_news(const struct process *p)
-{
-	for (size_t i = 0; i < p->cpu.count; i++)
-		if (!known(p, p->cpu.threads[i].tid))
-			return true;
-	return false;
-}
-
-static void find_roles(struct process *p)
-{
-	ray_auto_memory struct ray_role_info *roles = NULL;
-	const struct ray_thread *threads;
-	struct ray_error *err = ray_target_refresh(p->target);
-	size_t count;
-
-	if (!err) {
-		threads = ray_target_threads(p->target, &count);
-		roles = calloc(count + 1, sizeof(*roles));
-		err = roles ? ray_role_find(p->target, &p->node, NULL, roles) : &ray_enomem;
-	}
-	if (err) {
-		ray_error_free(err);
-		return;
-	}
-	p->threads.n = 0;
-	for (size_t i = 0; i < count; i++) {
-		struct known_thread thread = { threads[i].tid, roles[i] };
-
-		if (!ray_vec_push(&p->threads, thread))
-			return;
-	}
-}
-
-/* Only when somebody is new: a thread keeps its role. */
-static void update_roles(struct process *p)
-{
-	uint64_t begin = ray_clock_ns();
-
-	if (!p->is_node || begin < p->next_ns || !has_news(p))
-		return;
-	find_roles(p);
-	p->next_ns = ray_clock_ns() + RARELY * (ray_clock_ns() - begin);
-}
-
-static void add_thread(struct ray_top_look *l, const struct process *p, const struct ray_cpu_thread *c)
-{
-	const struct known_thread *k = known(p, c->tid);
+	const struct ray_role_info *role = l->role_of(l->arg, p->pid, (uint32_t)c->tid);
 	struct ray_top_thread thread = { .pid = p->pid,
 					 .tid = (uint32_t)c->tid,
 					 .role = (uint32_t)c->tid == p->pid ? RAY_ROLE_MAIN : RAY_ROLE_OTHER,
@@ -218,23 +156,22 @@ static void add_thread(struct ray_top_look *l, const struct process *p, const st
 					 .name = c->name,
 					 .cpu_ns = c->ns };
 
-	if (k) {
-		thread.role = k->role.role;
-		thread.worker = k->role.worker_id;
-		thread.name = k->role.name;
+	if (role) {
+		thread.role = role->role;
+		thread.worker = role->worker_id;
+		snprintf(c->name, sizeof(c->name), "%s", role->name); /* a worker's; others have none */
 	}
 	(void)ray_vec_push(&l->threads, thread); /* the next look has it */
 }
 
 static void look_at(struct ray_top_look *l, struct process *p)
 {
-	struct ray_top_process process = { .pid = p->pid, .version = p->node.version, .heap_limit = p->heap_limit };
+	struct ray_top_process process = { .pid = p->pid, .version = p->version, .heap_limit = p->heap_limit };
 
 	ray_cpu_deinit(&p->cpu);
 	p->is_there = ray_cpu_read((int)p->pid, &p->cpu);
 	if (!p->is_there)
 		return;
-	update_roles(p);
 	process.title = ray_text_get(&p->title);
 	process.uptime_s = p->cpu.uptime_s;
 	process.rss = p->cpu.rss;

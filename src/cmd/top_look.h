@@ -1,7 +1,6 @@
 /* top_look.h - what /proc and the memory of processes say at a moment, for `noderay top`. SPDX-License-Identifier: MIT
  *
- * Threads are asked what they are for when they are first seen, and not more often than that costs little. Where memory may not be read, they go by their numbers.
- * Stops nothing. */
+ * Whoever takes the stacks knows what threads are for; one of which that is not known is the main thread or none, by its number. Stops nothing. */
 #ifndef RAY_CMD_TOP_LOOK_H
 #define RAY_CMD_TOP_LOOK_H
 
@@ -9,7 +8,10 @@
 
 struct ray_top_look;
 
-struct ray_top_look *ray_top_look_create(void); /* NULL without memory */
+/* What a thread is for, valid until the next call; NULL: that cannot be told now. */
+typedef const struct ray_role_info *ray_top_role_fn(void *arg, uint32_t pid, uint32_t tid);
+
+struct ray_top_look *ray_top_look_create(ray_top_role_fn *role_of, void *arg); /* NULL without memory */
 void ray_top_look_free(struct ray_top_look *l);
 RAY_DEFINE_AUTO(ray_top_look, ray_top_look_free)
 /* A process to look at from now on; one that is known already stays. */

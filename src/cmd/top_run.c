@@ -212,18 +212,40 @@ void ray_top_due(struct ray_top_run *r)
 	r->is_due = true;
 }
 
+static bool is_enough(const struct ray_top_run *r)
+{
+	return r->err || r->screen.wants_quit || (r->is_batch && r->has_count && r->printed >= r->count);
+}
+
+/* What came since the last interval. */
+static void cut_last(struct ray_top_run *r)
+{
+	bool has_samples = ray_recorder_profile(r->recorder)->samples.n > 0;
+
+	if (r->is_over || is_enough(r))
+		return;
+	r->is_over = true;
+	cut(r);
+	if (!r->is_batch || r->err)
+		return;
+	if (has_samples || (!r->printed && r->has_seen))
+		print(r);
+	else if (!r->printed)
+		fprintf(stderr, "noderay: nothing to show: the process ended before it was seen\n");
+}
+
 bool ray_top_round(struct ray_top_run *r)
 {
-	bool is_new = r->is_due;
+	bool is_new = r->is_due && !r->is_over;
 
+	r->is_due = false;
 	if (is_new) {
-		r->is_due = false;
 		cut(r);
 		if (r->is_batch && !r->err)
 			print(r);
 	}
 	work_screen(r, is_new);
-	return !r->err && !r->screen.wants_quit && !(r->is_batch && r->has_count && r->printed >= r->count);
+	return !is_enough(r);
 }
 
 /* ---- the kernel's samples ---- */
@@ -236,6 +258,8 @@ static void on_fact(void *arg, const struct ray_fact *fact)
 		ray_recorder_take(r->recorder, fact);
 	else if (ray_fact_is(fact, "report"))
 		ray_top_due(r);
+	else if (ray_fact_is(fact, "end"))
+		r->is_ending = true;
 	else
 		ray_top_take(r->model, fact);
 }
@@ -255,28 +279,19 @@ static void on_round(void *arg)
 {
 	struct ray_top_run *r = arg;
 
-	if (!ray_top_round(r))
+	if (r->is_ending)
+		cut_last(r);
+	else if (!ray_top_round(r))
 		r->script.is_done = true;
 }
 
 /* ---- all of it ---- */
 
-/* What came since the last interval; and on a screen the end stays to be looked at. */
+/* On a screen the end stays to be looked at. */
 static void finish(struct ray_top_run *r)
 {
-	bool has_samples, is_enough = r->screen.wants_quit || (r->has_count && r->printed >= r->count);
-
-	if (r->err || is_enough)
-		return;
-	if (!r->is_batch && (ray_interrupted || r->is_timed))
-		return;
-	has_samples = ray_recorder_profile(r->recorder)->samples.n > 0;
-	cut(r);
-	if (r->is_batch && !r->err && (has_samples || (!r->printed && r->has_seen)))
-		print(r);
-	else if (r->is_batch && !r->err && !r->printed)
-		fprintf(stderr, "noderay: nothing to show: the process ended before it was seen\n");
-	if (r->is_batch || r->err || !r->is_open)
+	cut_last(r);
+	if (is_enough(r) || !r->is_open || ray_interrupted || r->is_timed)
 		return;
 	ask(r);
 	snprintf(r->screen.message, sizeof(r->screen.message), "the process has ended; this is its end. q quits");
@@ -287,10 +302,15 @@ static void finish(struct ray_top_run *r)
 	}
 }
 
+static const struct ray_role_info *role_of(void *arg, uint32_t pid, uint32_t tid)
+{
+	return ray_script_thread_role(&((struct ray_top_run *)arg)->script, pid, tid);
+}
+
 static bool prepare(struct ray_top_run *r)
 {
 	r->model = ray_top_create();
-	r->look = ray_top_look_create();
+	r->look = ray_top_look_create(role_of, r);
 	if (r->has_maps)
 		r->maps = ray_source_maps_create(true);
 	return r->model && r->look && (r->maps || !r->has_maps) && recorder_start(r);

@@ -51,7 +51,7 @@ void ray_trace_look_at(struct ray_trace *trace, pid_t pid);
 /* Whether it helps if a target is held for a moment when it exits: stacks of it are named then. */
 bool ray_trace_wants_exit(const struct ray_trace *trace);
 /* What a thread of a process whose stacks are taken is for: "libuv pool worker 1". Valid until the next call; NULL: that cannot be told, as when it is gone. */
-const char *ray_trace_thread_role(struct ray_trace *trace, uint32_t pid, uint32_t tid);
+const struct ray_role_info *ray_trace_thread_role(struct ray_trace *trace, uint32_t pid, uint32_t tid);
 /* Firings, records and stacks that were lost so far, for want of room. */
 uint64_t ray_trace_lost(const struct ray_trace *trace);
 int ray_trace_exit_code(const struct ray_trace *trace); /* of exit(); 0 */

@@ -130,7 +130,7 @@ bool ray_sampling_is_over(struct ray_sampling *s)
 	return ray_sampler_is_over(s->sampler);
 }
 
-const char *ray_sampling_thread_role(struct ray_sampling *s, uint32_t pid, uint32_t tid)
+const struct ray_role_info *ray_sampling_thread_role(struct ray_sampling *s, uint32_t pid, uint32_t tid)
 {
 	return ray_sampler_thread_role(s->sampler, (pid_t)pid, (int)tid);
 }

@@ -28,7 +28,7 @@ RAY_DEFINE_AUTO(ray_sampling, ray_sampling_free)
 RAY_MUST_USE struct ray_error *ray_sampling_work(struct ray_sampling *s, int timeout_ms);
 bool ray_sampling_is_over(struct ray_sampling *s); /* targets, and what they started, have ended */
 /* What a thread is for; NULL: that cannot be told now. Valid until the next call of anything. */
-const char *ray_sampling_thread_role(struct ray_sampling *s, uint32_t pid, uint32_t tid);
+const struct ray_role_info *ray_sampling_thread_role(struct ray_sampling *s, uint32_t pid, uint32_t tid);
 struct ray_sampler_report ray_sampling_report(const struct ray_sampling *s);
 
 #endif

@@ -4,10 +4,10 @@
 #include "base/clock.h"
 #include "engine/stacks.h"
 
-const char *ray_trace_thread_role(struct ray_trace *trace, uint32_t pid, uint32_t tid)
+const struct ray_role_info *ray_trace_thread_role(struct ray_trace *trace, uint32_t pid, uint32_t tid)
 {
 	struct ray_stack_process *p = trace->stacker ? ray_stack_process_find(trace->stacker, pid) : NULL;
-	const char *name = p ? ray_thread_names_find(&p->threads, (int)tid) : NULL;
+	const struct ray_role_info *name = p ? ray_thread_names_find(&p->threads, (int)tid) : NULL;
 
 	if (!p || name || !ray_thread_names_are_old(&p->threads))
 		return name;

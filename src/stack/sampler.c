@@ -297,7 +297,7 @@ bool ray_sampler_is_over(struct ray_sampler *s)
 	return ray_watched_all_ended(&s->watched);
 }
 
-const char *ray_sampler_thread_role(struct ray_sampler *s, pid_t pid, int tid)
+const struct ray_role_info *ray_sampler_thread_role(struct ray_sampler *s, pid_t pid, int tid)
 {
 	return ray_watched_thread_role(&s->watched, pid, tid);
 }

@@ -39,7 +39,7 @@ RAY_DEFINE_AUTO(ray_sampler, ray_sampler_free)
 /* Waits for looks, at most so long, and gives those that are there. */
 RAY_MUST_USE struct ray_error *ray_sampler_run(struct ray_sampler *s, int timeout_ms);
 /* What a thread is for; NULL: that cannot be told now. */
-const char *ray_sampler_thread_role(struct ray_sampler *s, pid_t pid, int tid);
+const struct ray_role_info *ray_sampler_thread_role(struct ray_sampler *s, pid_t pid, int tid);
 bool ray_sampler_is_over(struct ray_sampler *s); /* all targets, and what they started, have ended */
 
 struct ray_sampler_report {

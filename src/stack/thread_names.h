@@ -4,10 +4,11 @@
 
 #include "base/vec.h"
 #include "stack/js.h"
+#include "stack/role.h"
 
 struct ray_thread_name {
 	int tid;
-	char *name;
+	struct ray_role_info role;
 };
 
 struct ray_thread_names {
@@ -15,7 +16,7 @@ struct ray_thread_names {
 	uint64_t asked_ns; /* when threads were last looked at */
 };
 
-const char *ray_thread_names_find(const struct ray_thread_names *n, int tid); /* NULL: not known */
+const struct ray_role_info *ray_thread_names_find(const struct ray_thread_names *n, int tid); /* NULL: not known */
 /* A thread that was not there the last time makes all of them be looked at again, but not too often: a program may make threads fast. */
 bool ray_thread_names_are_old(const struct ray_thread_names *n);
 /* Looks at the threads that js's target has, which must have been refreshed. */

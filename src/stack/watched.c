@@ -182,10 +182,10 @@ bool ray_watched_find_kin(struct ray_watched_list *l)
 	return true;
 }
 
-const char *ray_watched_thread_role(struct ray_watched_list *l, pid_t pid, int tid)
+const struct ray_role_info *ray_watched_thread_role(struct ray_watched_list *l, pid_t pid, int tid)
 {
 	struct ray_watched *w = find(l, pid);
-	const char *name = w ? ray_thread_names_find(&w->threads, tid) : NULL;
+	const struct ray_role_info *name = w ? ray_thread_names_find(&w->threads, tid) : NULL;
 	struct ray_error *err;
 
 	if (!w || !w->js || name || !ray_thread_names_are_old(&w->threads))

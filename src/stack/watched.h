@@ -33,7 +33,7 @@ void ray_watched_forget(struct ray_watched_list *l, pid_t pid);
 /* Adds to pids what they have started since. False without memory. */
 bool ray_watched_find_kin(struct ray_watched_list *l);
 /* What a thread is for; NULL: that cannot be told now. */
-const char *ray_watched_thread_role(struct ray_watched_list *l, pid_t pid, int tid);
+const struct ray_role_info *ray_watched_thread_role(struct ray_watched_list *l, pid_t pid, int tid);
 bool ray_watched_all_ended(const struct ray_watched_list *l);
 
 #endif

@@ -13,7 +13,7 @@
 struct ray_cpu_thread {
 	int tid;
 	uint64_t ns; /* so far, in user space and in the kernel */
-	char name[32];
+	char name[48];
 };
 
 struct ray_cpu {

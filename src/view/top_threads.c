@@ -78,7 +78,8 @@ static void see_thread(struct ray_top *t, const struct ray_top_thread *thread, s
 	struct ray_top_thread_state *s = thread_find(t, thread->pid, thread->tid);
 
 	if (!s) {
-		struct ray_top_thread_state new = { .thread = { .pid = thread->pid, .tid = thread->tid } };
+		struct ray_top_thread_state new = { .thread = {
+							    .pid = thread->pid, .tid = thread->tid, .worker = -1 } };
 
 		new.thread.cpu_ns = slice ? 0 : thread->cpu_ns;
 		if (!ray_vec_push(&t->threads, new)) {
@@ -88,9 +89,14 @@ static void see_thread(struct ray_top *t, const struct ray_top_thread *thread, s
 		s = &t->threads.at[t->threads.n - 1];
 	}
 	use(t, slice, (struct ray_top_use){ thread->pid, thread->tid, more(thread->cpu_ns, s->thread.cpu_ns) });
-	s->thread = *thread;
-	s->thread.name = keep(&s->name, thread->name);
 	s->is_there = true;
+	s->thread.cpu_ns = thread->cpu_ns;
+	/* Once it was told what it is for, it stays so: later it may be that nobody can be asked. */
+	if (thread->role == RAY_ROLE_OTHER && s->thread.role != RAY_ROLE_OTHER)
+		return;
+	s->thread.role = thread->role;
+	s->thread.worker = thread->worker;
+	s->thread.name = keep(&s->name, thread->name);
 }
 
 static void forget_ended(struct ray_top *t)
