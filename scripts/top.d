@@ -7,7 +7,6 @@
  * up from the start; only the longest is that of the last interval. awake and asleep tell whether a loop works at the moment. Times are in nanoseconds. */
 #pragma D option quiet
 #pragma D option follow=children
-#pragma D option bufsize=16m
 
 inline int every = 10;	 /* -i: tenths of a second between two reports */
 inline int events = 1;	 /* 0 with --no-events: samples alone */
