@@ -13,10 +13,10 @@ struct ray_profile_format {
 	const char *name;   /* -f: "html", "svg", "folded", "speedscope", "cpuprofile", "pprof", "chrome", "text" */
 	const char *suffix; /* ".speedscope.json": the longest that fits decides */
 	const char *about;  /* one line for --help */
-	RAY_MUST_USE struct ray_error *(*write)(const struct ray_profile *p, FILE *out);
+	struct ray_error *(*write)(const struct ray_profile *p, FILE *out);
 	/* Whether bytes begin like one; and the whole. NULL: it cannot be read back, because it does not hold enough. */
 	bool (*looks_like)(const char *bytes, size_t size);
-	RAY_MUST_USE struct ray_error *(*read)(const char *bytes, size_t size, struct ray_profile **ret);
+	struct ray_error *(*read)(const char *bytes, size_t size, struct ray_profile **ret);
 };
 
 const struct ray_profile_format *ray_profile_format_at(size_t index); /* NULL past the last */
