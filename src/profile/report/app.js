@@ -55,6 +55,16 @@ class Report {
 		return this.views[this.viewName];
 	}
 
+	/** Those that are shown: a sandwich has two. */
+	get charts() {
+		return this.view.charts ?? [];
+	}
+
+	/** The one that was used last, if it is still there. */
+	get chart() {
+		return this.charts.includes(this.lastChart) ? this.lastChart : this.charts.at(-1);
+	}
+
 	showView(name) {
 		this.viewName = name;
 		for (const key of Object.keys(this.views)) {
@@ -71,8 +81,7 @@ class Report {
 	}
 
 	showZoom() {
-		const chart = this.view.chart;
-		find('back').disabled = find('reset').disabled = !chart?.isZoomed;
+		find('back').disabled = find('reset').disabled = !this.charts.some((chart) => chart.isZoomed);
 	}
 
 	showStatus() {
@@ -91,7 +100,7 @@ class Report {
 		return {
 			hover: (box, event) => this.details.hover(describe(box), event),
 			select: (box) => {
-				this.views.sandwich.focused = getChart();
+				this.lastChart = getChart();
 				this.details.select(describe(box));
 			},
 			open: (box) => box.fn && this.openFunction(box.fn),
@@ -150,7 +159,8 @@ class Report {
 
 function actionsOf(report) {
 	const { views } = report;
-	const chart = () => report.view.chart;
+	const back = () => (report.chart?.isZoomed ? report.chart : report.charts.find((chart) => chart.isZoomed))?.back();
+	const reset = () => report.charts.forEach((chart) => chart.reset());
 	return {
 		1: () => report.showView('flame'),
 		2: () => report.profile.isDiff || report.showView('time'),
@@ -167,10 +177,10 @@ function actionsOf(report) {
 			find('flip').setAttribute('aria-pressed', String(report.isFlipped));
 			for (const view of [views.flame, views.time]) view.chart.flip(report.isFlipped);
 		},
-		b: () => chart()?.back(),
-		r: () => chart()?.reset(),
-		Backspace: () => chart()?.back(),
-		Escape: () => chart()?.reset(),
+		b: back,
+		r: reset,
+		Backspace: back,
+		Escape: reset,
 		s: () => report.details.fn && report.openFunction(report.details.fn),
 		c: () => report.details.copy(),
 		d: () => toggleTheme(report),
@@ -206,7 +216,7 @@ function listen(report) {
 		if (isTyping || event.ctrlKey || event.metaKey || event.altKey || find('help').open) return;
 		if (!actions[event.key]) {
 			// Without the focus anywhere, arrows move in the chart.
-			if (event.target === document.body) report.view.chart?.key(event);
+			if (event.target === document.body) report.chart?.key(event);
 			return;
 		}
 		event.preventDefault();

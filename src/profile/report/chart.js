@@ -147,7 +147,8 @@ class Chart {
 		c.setTransform(ratio, 0, 0, ratio, 0, 0);
 		c.fillStyle = this.ink.page;
 		c.fillRect(0, 0, width, height);
-		c.font = getComputedStyle(this.host).font;
+		const { fontSize, fontFamily } = getComputedStyle(this.host);
+		c.font = `${fontSize} ${fontFamily}`;
 		c.textBaseline = 'middle';
 		c.direction = 'ltr';
 		for (let row = 0; row < this.rows.length; row++) {

@@ -81,6 +81,10 @@ class FlameView {
 		this.isInverted = false;
 	}
 
+	get charts() {
+		return [this.chart];
+	}
+
 	/** From all the settings; what was zoomed into is found again if it is still there. */
 	show() {
 		const { report, chart } = this;

@@ -18,13 +18,8 @@ class SandwichView {
 		this.callers.isFlipped = true;
 	}
 
-	get chart() {
-		return this.focused ?? this.callees;
-	}
-
-	open(fn) {
-		this.fn = fn;
-		this.show();
+	get charts() {
+		return [this.callers, this.callees];
 	}
 
 	// The heaviest by itself is what somebody who has not chosen wants to see.

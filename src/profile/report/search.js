@@ -18,7 +18,7 @@ class Search {
 	compile() {
 		const text = this.input.value;
 		try {
-			return text ? new RegExp(text, /[A-Z]/.test(text) ? 'u' : 'iu') : null;
+			return text ? new RegExp(text, /[A-Z]/.test(text) ? '' : 'i') : null;
 		} catch {
 			return undefined;
 		}
@@ -37,7 +37,7 @@ class Search {
 			this.report.matched = matched;
 		}
 		this.show();
-		if (this.report.view.chart) for (const view of Object.values(this.report.views)) redrawView(view);
+		if (this.report.charts.length) redrawAll(this.report);
 		else this.report.view.show();
 	}
 
@@ -58,10 +58,10 @@ class Search {
 	clear() {
 		this.input.value = '';
 		this.run();
-		this.report.view.chart?.canvas.focus({ preventScroll: true });
+		this.report.chart?.canvas.focus({ preventScroll: true });
 	}
 }
 
-function redrawView(view) {
-	for (const chart of [view.chart, view.callers, view.callees]) if (chart?.source) chart.redraw();
+function redrawAll({ views }) {
+	for (const { charts = [] } of Object.values(views)) for (const chart of charts) if (chart.source) chart.redraw();
 }

@@ -27,7 +27,7 @@ function applyTheme(report) {
 	if (!report) return;
 	report.forgetColors();
 	report.filters.drawChips();
-	for (const view of Object.values(report.views)) redrawView(view);
+	redrawAll(report);
 	if (report.viewName === 'table') report.view.show();
 }
 

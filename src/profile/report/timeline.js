@@ -62,19 +62,23 @@ class TimeSource {
 		const rows = [];
 		const open = [];
 		const step = 0.5 / scale;
-		let reached = -Infinity;
+		let drawn = -Infinity; // where the last box that was drawn ends
+		let reached = -Infinity; // and what was too narrow after it
 		const close = (depth, to) => {
 			while (open.length > depth) this.addBox(rows, open.pop(), open.length, to, range, scale);
 		};
 		for (let i = firstAfter(this.spans, range.from); i < this.spans.length && this.spans[i].from < range.to; i++) {
 			const span = this.spans[i];
-			if (span.to < reached + step && i + 1 < this.spans.length) continue;
+			if (span.to < drawn + step && i + 1 < this.spans.length) {
+				if (span.from <= reached + step) reached = Math.max(reached, span.to);
+				continue;
+			}
 			const path = this.pathTo(span.node);
 			let same = 0;
 			if (span.from <= reached + step) while (same < open.length && open[same].fn === path[same]) same++;
 			close(same, Math.min(span.from, Math.max(reached, range.from)));
 			for (let depth = same; depth < path.length; depth++) open.push({ fn: path[depth], from: span.from });
-			reached = span.to;
+			drawn = reached = span.to;
 		}
 		close(0, reached);
 		return Array.from(rows, (row) => row ?? []);
@@ -142,6 +146,10 @@ class TimeView {
 		this.select = find('time-thread');
 		this.select.addEventListener('change', () => this.show());
 		this.fillThreads();
+	}
+
+	get charts() {
+		return [this.chart];
 	}
 
 	fillThreads() {

@@ -74,7 +74,7 @@
 	}
 
 	function search(pattern) {
-		const test = pattern && new RegExp(pattern, /[A-Z]/.test(pattern) ? 'u' : 'iu');
+		const test = pattern && new RegExp(pattern, /[A-Z]/.test(pattern) ? '' : 'i');
 		const found = frames.filter((frame) => {
 			const isFound =
 				Boolean(test) && frame !== whole && test.test(frame.title.split('\n').slice(0, 2).join('\n'));
