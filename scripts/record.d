@@ -6,6 +6,7 @@
  * A sample is a stack and what it weighs. user is the whole way from the thread's root, JavaScript with names and lines; kernel what the kernel does
  * for it. Weights are nanoseconds or bytes; a sample of a CPU weighs one, or the time from one to the next. */
 #pragma D option quiet
+#pragma D option maxframes=1024
 #pragma D option follow=children
 #pragma D option bufsize=2m
 
@@ -16,14 +17,14 @@ inline int thread = 0;	/* --thread: only this one; -1: the first of each process
 profile-99
 /runs && (!thread || tid == thread || (thread < 0 && tid == pid))/
 {
-	printf("sample kernel=%k user=%k\n", stack(64), ustack(256));
+	printf("sample kernel=%k user=%k\n", stack(64), ustack(1024));
 }
 
 /* A thread leaves its CPU here, and comes back: the time between is the weight. */
 sched:::off-cpu
 /waits && (!thread || tid == thread || (thread < 0 && tid == pid))/
 {
-	printf("off kernel=%k user=%k\n", stack(64), ustack(256));
+	printf("off kernel=%k user=%k\n", stack(64), ustack(1024));
 }
 
 sched:::on-cpu

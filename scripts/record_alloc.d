@@ -7,6 +7,7 @@
  * then on. V8 wants its pages aligned, so it maps more than it needs and gives back both ends at once: that is told as trim. hint says that the caller
  * wanted a place of its own, as V8 does. */
 #pragma D option quiet
+#pragma D option maxframes=1024
 #pragma D option follow=children
 #pragma D option bufsize=16m
 
@@ -33,7 +34,7 @@ syscall::mmap:return
 syscall::mmap:return
 /self->size && self->writes && !errno/
 {
-	printf("sample weight=%d hint=%d kernel=%k user=%k\n", self->size, self->hint, stack(64), ustack(256));
+	printf("sample weight=%d hint=%d kernel=%k user=%k\n", self->size, self->hint, stack(64), ustack(1024));
 }
 
 syscall::mmap:return
@@ -51,7 +52,7 @@ syscall::mprotect:entry
 syscall::mprotect:return
 /self->protects && !errno/
 {
-	printf("sample weight=%d hint=%d kernel=%k user=%k\n", self->protects, self->hint, stack(64), ustack(256));
+	printf("sample weight=%d hint=%d kernel=%k user=%k\n", self->protects, self->hint, stack(64), ustack(1024));
 }
 
 syscall::mprotect:return
@@ -74,7 +75,7 @@ syscall::mremap:entry
 syscall::mremap:return
 /self->grows && !errno/
 {
-	printf("sample weight=%d hint=0 kernel=%k user=%k\n", self->grows, stack(64), ustack(256));
+	printf("sample weight=%d hint=0 kernel=%k user=%k\n", self->grows, stack(64), ustack(1024));
 }
 
 syscall::mremap:return
@@ -91,7 +92,7 @@ syscall::brk:entry
 syscall::brk:return
 /self->brk && arg1 > self->brk/
 {
-	printf("sample weight=%d hint=0 kernel=%k user=%k\n", arg1 - self->brk, stack(64), ustack(256));
+	printf("sample weight=%d hint=0 kernel=%k user=%k\n", arg1 - self->brk, stack(64), ustack(1024));
 }
 
 syscall::brk:return

@@ -5,10 +5,11 @@
  *
  * Each firing is a sample. user is the whole way from the thread's root, kernel what the kernel does for it. */
 #pragma D option quiet
+#pragma D option maxframes=1024
 #pragma D option follow=children
 #pragma D option bufsize=16m
 
 syscall::mmap:entry
 {
-	printf("sample weight=1 kernel=%k user=%k\n", stack(64), ustack(256));
+	printf("sample weight=1 kernel=%k user=%k\n", stack(64), ustack(1024));
 }

@@ -5,6 +5,7 @@
  *
  * A collection runs inside the allocation that could not wait. The weight is the time in nanoseconds in which the thread did nothing else. */
 #pragma D option quiet
+#pragma D option maxframes=1024
 #pragma D option follow=children
 #pragma D option bufsize=4m
 
@@ -13,5 +14,5 @@ inline int thread = 0; /* --thread: only this one; -1: the first of each process
 node*:::gc-done
 /!thread || tid == thread || (thread < 0 && tid == pid)/
 {
-	printf("sample weight=%d type=%s reason=%s user=%k\n", args[2]->duration, args[2]->type, args[2]->reason, ustack(256));
+	printf("sample weight=%d type=%s reason=%s user=%k\n", args[2]->duration, args[2]->type, args[2]->reason, ustack(1024));
 }

@@ -6,6 +6,7 @@
  * A sample is what a CPU runs for one of the processes: user is the whole way from the thread's root, kernel what the kernel does for it. Loops are added
  * up from the start; only the longest is that of the last interval. awake and asleep tell whether a loop works at the moment. Times are in nanoseconds. */
 #pragma D option quiet
+#pragma D option maxframes=1024
 #pragma D option follow=children
 
 inline int every = 10;	 /* -i: tenths of a second between two reports */
@@ -14,7 +15,7 @@ inline int requests = 0; /* --http */
 
 profile-99
 {
-	printf("sample kernel=%k user=%k\n", stack(64), ustack(256));
+	printf("sample kernel=%k user=%k\n", stack(64), ustack(1024));
 }
 
 node*:::loop-start

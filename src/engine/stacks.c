@@ -278,6 +278,18 @@ static bool is_sound(const struct ray_record_stack *r)
 	       r->head.size >= sizeof(*r) + r->count * sizeof(r->frames[0]);
 }
 
+/* Where the kernel starts a thread: of some binaries, the dynamic linker's among them, no row says that the stack ends there. */
+static bool is_root(const struct taken *t)
+{
+	static const char *const roots[] = { "_start", "clone", "__clone", "clone3", "__clone3" };
+	const char *name = t->frames.n ? t->frames.at[t->frames.n - 1]->function : NULL;
+
+	for (size_t i = 0; name && i < RAY_COUNT(roots); i++)
+		if (!strcmp(name, roots[i]))
+			return true;
+	return false;
+}
+
 void ray_stacker_take(struct ray_stacker *s, const struct ray_record *record)
 {
 	const struct ray_record_stack *r = (const struct ray_record_stack *)record;
@@ -296,7 +308,7 @@ void ray_stacker_take(struct ray_stacker *s, const struct ray_record *record)
 		ok = name_stack(s, p, r, &t);
 	else
 		ok = add_unnamed(s, p, r, &t);
-	t.stack.is_cut = r->stop != RAY_STOP_ROOT;
+	t.stack.is_cut = r->stop != RAY_STOP_ROOT && !is_root(&t);
 	t.stack.frames = t.frames.at;
 	t.stack.count = t.frames.n;
 	if (ok)
