@@ -144,6 +144,7 @@ void ray_stacker_free(struct ray_stacker *s)
 
 /* A stack in the making: what it says, and the same as frames. */
 struct taken {
+	bool is_deoptimizing;
 	RAY_VEC(const struct ray_stack_line *) lines;
 	RAY_VEC(const struct ray_fact_frame *) frames;
 	struct ray_fact_stack stack;
@@ -231,6 +232,7 @@ static bool is_nameless_function(const struct ray_frame *f)
 static bool add_named(struct ray_stacker *s, const struct ray_stack *stack, struct taken *t)
 {
 	t->stack.unnamed = stack->unnamed;
+	t->is_deoptimizing = stack->is_deoptimizing;
 	t->stack.no_symbol = stack->no_symbol;
 	for (size_t i = 0; i < stack->count; i++) {
 		if (!add_frame(s, &stack->frames[i], t))
@@ -308,7 +310,7 @@ void ray_stacker_take(struct ray_stacker *s, const struct ray_record *record)
 		ok = name_stack(s, p, r, &t);
 	else
 		ok = add_unnamed(s, p, r, &t);
-	t.stack.is_cut = r->stop != RAY_STOP_ROOT && !is_root(&t);
+	t.stack.is_cut = t.is_deoptimizing || (r->stop != RAY_STOP_ROOT && !is_root(&t));
 	t.stack.frames = t.frames.at;
 	t.stack.count = t.frames.n;
 	if (ok)

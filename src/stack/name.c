@@ -402,10 +402,13 @@ static bool name_v8(struct namer *n, const struct ray_raw_frame *raw, const stru
 	}
 	if (raw->region == RAY_WALK_BUILTIN)
 		return push_builtin(n, raw, m, vaddr);
-	if (ray_v8_code_find(&n->js->v8, raw->pc, &code) && code.tier == RAY_TIER_NONE)
+	if (!ray_v8_code_find(&n->js->v8, raw->pc, &code))
+		f.why = "generated code without a frame that V8 writes";
+	else if (code.tier == RAY_TIER_NONE)
 		f.function = "(RegExp code)";
 	else
-		f.why = "generated code without a frame that V8 writes";
+		return push_frameless(n, raw, m,
+				      vaddr); /* it is being deoptimized: only the code still says whose it is */
 	return push(n, f);
 }
 
@@ -427,13 +430,22 @@ static void mark_constructors(struct namer *n)
 	}
 }
 
+/* V8 has taken the frame that it deoptimizes off the stack, and its caller with it: what seems to come next is garbage. */
+static bool is_deoptimizing(const struct namer *n)
+{
+	const struct ray_frame *last = n->frames.n ? &n->frames.at[n->frames.n - 1] : NULL;
+
+	return last && last->kind == RAY_FRAME_BUILTIN && last->function &&
+	       !strncmp(last->function, "DeoptimizationEntry", 19);
+}
+
 struct ray_error *ray_name_frames(struct ray_js *js, const struct ray_walk *walk, struct ray_arena *arena,
 				  struct ray_stack *stack)
 {
 	struct namer n = { .js = js, .arena = arena };
 	bool ok = true;
 
-	for (size_t i = 0; i < walk->frames.n && ok; i++) {
+	for (size_t i = 0; i < walk->frames.n && ok && !stack->is_deoptimizing; i++) {
 		const struct ray_raw_frame *raw = &walk->frames.at[i];
 		const struct ray_module *m = NULL;
 		uint64_t vaddr = 0;
@@ -444,6 +456,7 @@ struct ray_error *ray_name_frames(struct ray_js *js, const struct ray_walk *walk
 		}
 		ray_walk_region(js, raw->at, &m, &vaddr);
 		ok = name_v8(&n, raw, m, vaddr);
+		stack->is_deoptimizing = is_deoptimizing(&n);
 	}
 	mark_constructors(&n);
 	for (size_t i = 0; i < n.natives.n; i++)

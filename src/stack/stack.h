@@ -57,6 +57,7 @@ struct ray_stack {
 	enum ray_walk_end end;
 	bool ended; /* since it was stopped: what was named after that may be gone */
 	bool guessed_fp;
+	bool is_deoptimizing; /* V8 was replacing a frame: its callers cannot be told */
 };
 
 struct ray_stacks {
