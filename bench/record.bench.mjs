@@ -1,0 +1,166 @@
+// record, beside perf and V8's own profiler: what is left of a server's throughput, what a sample costs, how good it is. SPDX-License-Identifier: MIT
+//
+// The server does real work: it sorts, renders, hashes, parses and packs. V8's profiler is started inside of it, by a line on its standard input;
+// perf sees no JavaScript there, and is measured for what it costs.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import path from 'node:path';
+import { binary, node, run, start, tmp } from '../tests/node/lib.mjs';
+import { kept, throughput } from './load.mjs';
+import { wallTime } from './lib.mjs';
+
+export const title = 'record: profiles of a server with real work under full load';
+export const rounds = 7;
+
+const code = `
+const http = require('http'), crypto = require('crypto'), zlib = require('zlib'), inspector = require('inspector');
+const items = Array.from({ length: 300 }, (_, i) => ({ id: i, name: 'item ' + ((i * 7919) % 300), price: (i * 31) % 97 }));
+const sorted = () => items.slice().sort((a, b) => (a.name < b.name ? -1 : 1));
+const render = (list) => list.map((r) => '<li data-id="' + r.id + '">' + r.name.replace(/item/g, 'Item') + ' ' + r.price.toFixed(2) + '</li>').join('');
+const nested = (depth) => (depth ? nested(depth - 1) : render(sorted().slice(0, 50)));
+const digest = async (text) => { await null; return crypto.createHash('sha256').update(text).digest('hex'); };
+const server = http.createServer(async (request, response) => {
+	const body = JSON.stringify({ hash: await digest(request.url + Math.random()), html: nested(8), copy: JSON.parse(JSON.stringify(items.slice(0, 40))) });
+	zlib.gzip(body, { level: 1 }, (error, packed) => response.end(packed));
+}).listen(0, '127.0.0.1', () => console.log(JSON.stringify(server.address())));
+const session = new inspector.Session();
+session.connect();
+process.stdin.on('data', (line) => {
+	const interval = Number(line);
+	if (interval) {
+		session.post('Profiler.enable');
+		session.post('Profiler.setSamplingInterval', { interval });
+		session.post('Profiler.start', () => console.log('profiles'));
+	} else {
+		session.post('Profiler.stop', () => console.log('done'));
+	}
+});
+`;
+
+export async function setUp() {
+	return { 22: await start(node(22), { code }), 24: await start(node(24), { code }), scratch: tmp() };
+}
+export async function tearDown(context) {
+	await context[22].stop();
+	await context[24].stop();
+}
+
+/** A line to the server, and its answer. */
+async function ask(server, line) {
+	const answer = once(server.child.stdout, 'data');
+	server.child.stdin.write(`${line}\n`);
+	await answer;
+}
+
+/** What is kept while V8's profiler looks every so many microseconds. */
+async function keptByV8(server, interval) {
+	const before = await throughput(server);
+	await ask(server, interval);
+	const watched = await throughput(server);
+	await ask(server, 0);
+	const after = await throughput(server);
+	return (watched / ((before + after) / 2)) * 100;
+}
+
+/** Time and runs of all programs in the kernel that a process holds; needs kernel.bpf_stats_enabled. */
+function programTime(pid) {
+	const sum = { time: 0, runs: 0 };
+	for (const name of fs.readdirSync(`/proc/${pid}/fdinfo`)) {
+		let text = '';
+		try {
+			text = fs.readFileSync(`/proc/${pid}/fdinfo/${name}`, 'utf8');
+		} catch {
+			continue; // closed meanwhile
+		}
+		sum.time += Number(text.match(/^run_time_ns:\s*(\d+)/m)?.[1] ?? 0);
+		sum.runs += Number(text.match(/^run_cnt:\s*(\d+)/m)?.[1] ?? 0);
+	}
+	return sum;
+}
+
+const status = (pid, name) => Number(fs.readFileSync(`/proc/${pid}/status`, 'utf8').match(new RegExp(`^${name}:\\s*(\\d+)`, 'm'))[1]);
+
+/** CPU time of a process so far, in ms. */
+function cpuTime(pid) {
+	const fields = fs.readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1].split(' ');
+	return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+/** Records a server under load for so many seconds: { summary, wall, cpu, memory, kernel }. */
+async function observe(server, seconds, frequency, file) {
+	const load = spawn('/usr/bin/wrk', ['-t1', '-c8', `-d${seconds + 3}s`, `http://127.0.0.1:${server.ready.port}/`], { stdio: 'ignore' });
+	const gone = once(load, 'exit');
+	const child = spawn(binary, ['record', '--json', '-F', String(frequency), '-d', String(seconds), '-o', file, String(server.pid)], { stdio: ['ignore', 'pipe', 'pipe'] });
+	let text = '', last = { cpu: 0, memory: 0, kernel: { time: 0, runs: 0 } };
+	child.stdout.on('data', (data) => (text += data));
+	const over = once(child, 'close');
+	const timer = setInterval(() => {
+		try {
+			last = { cpu: cpuTime(child.pid), memory: status(child.pid, 'VmHWM') / 1024, kernel: programTime(child.pid) };
+		} catch { /* it has ended */ }
+	}, 100);
+	const [exit] = await over;
+	clearInterval(timer);
+	load.kill();
+	await gone;
+	if (exit !== 0) throw new Error(`record: exit ${exit}`);
+	return { summary: JSON.parse(text), ...last };
+}
+
+
+async function withStatistics(body) {
+	const setting = '/proc/sys/kernel/bpf_stats_enabled', before = fs.readFileSync(setting, 'utf8');
+	fs.writeFileSync(setting, '1');
+	try {
+		return await body();
+	} finally {
+		fs.writeFileSync(setting, before);
+	}
+}
+
+/** From the start of the command to its first sample, in ms. */
+async function firstSample(server, file) {
+	const load = spawn('/usr/bin/wrk', ['-t1', '-c8', '-d3s', `http://127.0.0.1:${server.ready.port}/`], { stdio: 'ignore' });
+	const begun = Date.now();
+	const { stdout } = await run(binary, ['record', '--json', '-F', '499', '-d', '1', '-o', file, String(server.pid)]);
+	load.kill();
+	JSON.parse(stdout);
+	const { traceEvents } = JSON.parse(fs.readFileSync(file, 'utf8'));
+	const start = JSON.parse(fs.readFileSync(file, 'utf8')).otherData?.start_ms;
+	const first = Math.min(...traceEvents.filter(({ ph }) => ph === 'X' || ph === 'B').map(({ ts }) => ts)) / 1000;
+	return start === undefined ? null : start + first - begun;
+}
+
+export function rows(context) {
+	const { scratch } = context, page = path.join(scratch, 'profile.html');
+	const perf = (server, hz) => ({
+		name: 'perf record -g',
+		measure: () => kept(server, '/usr/bin/perf', ['record', '-q', '-g', '-e', 'cpu-clock', '-F', hz, '-o', path.join(scratch, 'perf.data'), '-p', server.pid]),
+	});
+	const v8 = (server, hz) => ({ name: "V8's profiler", measure: () => keptByV8(server, Math.round(1e6 / hz)) });
+	const ours = (server, hz) => () => kept(server, binary, ['record', '-F', hz, '-o', path.join(scratch, 'kept.folded'), server.pid]);
+	const throughputs = [22, 24].flatMap((version) => [[99, 99], [997, 95]].flatMap(([hz, atLeast]) => {
+		const server = context[version], row = { what: `throughput at ${hz} Hz, node ${version}`, unit: '% kept', atLeast };
+		return [{ ...row, ours: ours(server, hz), peer: perf(server, hz) }, { ...row, ours: ours(server, hz), peer: v8(server, hz) }];
+	}));
+	const look = (what) => async () => what(await withStatistics(() => observe(context[24], 6, what.frequency ?? 99, page)));
+	const perSample = Object.assign(({ summary, kernel }) => kernel.time / 1000 / summary.samples, { frequency: 997 });
+	return [
+		...throughputs,
+		{ what: 'kernel time of a sample, at 997 Hz', unit: 'us', atMost: 8, ours: look(perSample) },
+		{ what: 'CPU of noderay, at 99 Hz', unit: '% of one', atMost: 2, ours: look(({ summary, cpu }) => cpu / (summary.duration_ns / 1e6) * 100) },
+		{ what: 'memory of noderay, at 99 Hz', unit: 'MiB', atMost: 100, ours: look(({ memory }) => memory) },
+		{ what: 'stacks that reach the root, at 997 Hz', unit: '%', atLeast: 99.5, ours: look(Object.assign(({ summary }) => 100 * (1 - summary.cut_stacks / summary.samples), { frequency: 997 })) },
+		{ what: 'frames of JavaScript without a name', unit: 'frames', atMost: 0, ours: look(Object.assign(({ summary }) => summary.unnamed_frames, { frequency: 997 })) },
+		{ what: 'first sample after the start', unit: 'ms', atMost: 300, ours: () => firstSample(context[24], path.join(scratch, 'first.json')) },
+		{ what: 'a page out of a profile of 60 s', unit: 'ms', atMost: 1000, ours: () => pageTime(context, scratch) },
+	];
+}
+
+/** A minute's profile as a page, by the clock; it is recorded once. */
+async function pageTime(context, scratch) {
+	const source = path.join(scratch, 'minute.speedscope.json');
+	if (!fs.existsSync(source)) await observe(context[24], 60, 99, source);
+	return wallTime(binary, ['convert', source, '-o', path.join(scratch, 'minute.html')]);
+}
