@@ -290,9 +290,13 @@ struct ray_error *ray_record_run(struct ray_record_run *r)
 					  .tells_collections = r->mode == RAY_MODE_GC,
 					  .name_thread = name_thread,
 					  .arg = r };
-	struct ray_error *err;
+	struct ray_error *err = NULL;
 	bool is_shown = false;
 
+	if (r->mode != RAY_MODE_CPU && !ray_call_has(r->script.call, "show-script"))
+		err = ray_script_check_rights("cannot load BPF programs, without which only what runs can be recorded");
+	if (err)
+		return err;
 	r->recorder = ray_recorder_create(&o);
 	if (!r->recorder)
 		return &ray_enomem;

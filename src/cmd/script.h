@@ -98,6 +98,8 @@ RAY_MUST_USE struct ray_error *ray_script_targets(const struct ray_script *s, st
 /* script_plain.c: runs it without the rights to trace, on targets that are held. denied: what tracing failed with; it is the result if this fails, too. */
 RAY_MUST_USE struct ray_error *ray_script_run_plain(struct ray_script *s, struct ray_trace_call *t,
 						    uint64_t duration_ns, struct ray_error *denied);
+/* RAY_DENIED if we may not load programs into the kernel. what: "cannot record events". */
+RAY_MUST_USE struct ray_error *ray_script_check_rights(const char *what);
 /* script.c: what is told on a terminal when it begins. */
 void ray_script_say_doing(const struct ray_script *s, const struct ray_trace_call *t);
 /* The time that is left until then, in milliseconds, at most that of a round; 0 as end: there is none. */

@@ -2,7 +2,9 @@
  *
  * For whoever is the same user as the targets and nothing more. Says so once, and what more would take. */
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 
 #include "base/clock.h"
 #include "base/interrupt.h"
@@ -24,6 +26,23 @@ uint64_t ray_script_lost(const struct ray_script *s)
 	if (s->sampling)
 		return ray_sampling_report(s->sampling).lost;
 	return s->trace ? ray_trace_lost(s->trace) : 0;
+}
+
+/* Whoever has neither can load nothing; what else there is to complain about does not matter then. */
+struct ray_error *ray_script_check_rights(const char *what)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { 0 };
+	uint64_t effective;
+
+	if (syscall(SYS_capget, &head, data))
+		return NULL;
+	effective = (uint64_t)data[1].effective << 32 | data[0].effective;
+	if (effective >> CAP_SYS_ADMIN & 1 || (effective >> CAP_BPF & 1 && effective >> CAP_PERFMON & 1))
+		return NULL;
+	return ray_error_remedy(ray_error_new(RAY_DENIED, "%s: Operation not permitted", what),
+				"run as root, or with the capabilities CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE:\n"
+				"  sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace=ep $(command -v noderay)");
 }
 
 static void say_how(const struct ray_sampler_report *r)
