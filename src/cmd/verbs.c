@@ -16,6 +16,7 @@
 	X(record) \
 	X(top) \
 	X(convert) \
+	X(diff) \
 	X(trace) \
 	X(http) \
 	X(fs) \

@@ -31,6 +31,9 @@ static struct ray_profile_function plain(const struct ray_profile_function *f)
 	if (is_native(f->kind)) {
 		own.file = "";
 		own.line = own.column = 0;
+	} else if (!strncmp(f->file, "file:///", strlen("file:///"))) {
+		/* V8's profiler has URLs where node has paths. */
+		own.file = f->file + strlen("file://");
 	}
 	return own;
 }
@@ -154,13 +157,24 @@ static bool join(struct ray_profile_diff *d, const struct ray_profile *before, c
 	       weigh(&d->sides[RAY_DIFF_AFTER], d->tree, after, second);
 }
 
+/* Samples stand for time; those of which nothing more is known may stand for anything. */
+static bool are_comparable(const struct ray_profile *a, const struct ray_profile *b)
+{
+	const struct ray_profile *samples = a->unit == RAY_UNIT_SAMPLES ? a : b;
+	const struct ray_profile *other = samples == a ? b : a;
+
+	if (a->unit == b->unit)
+		return true;
+	return samples->unit == RAY_UNIT_SAMPLES && (!samples->period_ns || other->unit == RAY_UNIT_NS);
+}
+
 struct ray_error *ray_profile_diff_create(const struct ray_profile *before, const struct ray_profile *after,
 					  struct ray_profile_diff **ret)
 {
 	const struct ray_profile *both[] = { before, after };
 	ray_auto(ray_profile_diff, d) = NULL;
 
-	if (before->unit != after->unit)
+	if (!are_comparable(before, after))
 		return ray_error_new(RAY_USAGE, "one is measured in %s, the other in %s",
 				     ray_profile_unit_word(before->unit), ray_profile_unit_word(after->unit));
 	d = calloc(1, sizeof(*d));

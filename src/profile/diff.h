@@ -22,7 +22,7 @@ struct ray_profile_diff {
 	struct ray_profile_side sides[RAY_DIFF_SIDES];
 };
 
-/* RAY_USAGE if they are of different units: then nothing can be said. */
+/* RAY_USAGE if one is of time and the other of bytes, or the like: then nothing can be said. */
 RAY_MUST_USE struct ray_error *ray_profile_diff_create(const struct ray_profile *before,
 						       const struct ray_profile *after, struct ray_profile_diff **ret);
 void ray_profile_diff_free(struct ray_profile_diff *d);

@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "target/unpack.h"
 
-enum { BUFFER_SIZE = 1 << 20 };
+enum { BUFFER_SIZE = 1 << 20, MOST_THREADS = 1 << 16 };
 static const size_t largest = (size_t)1 << 30; /* unpacked; a profile of hours has a tenth of that */
 
 /* ---- reading ---- */
@@ -152,6 +152,8 @@ struct ray_error *ray_profile_parse(const char *bytes, size_t size, struct ray_p
 		return ray_error_new(RAY_UNREADABLE, "as %s: %s", format->name, wrong);
 	if (p->failed)
 		return &ray_enomem;
+	if (p->threads.n > MOST_THREADS)
+		return ray_error_new(RAY_UNREADABLE, "as %s: more than %d threads", format->name, MOST_THREADS);
 	*ret = ray_take(p);
 	return NULL;
 }

@@ -16,6 +16,8 @@ static const struct ray_profile_format formats[] = {
 	{ "cpuprofile", ".cpuprofile", "Chrome DevTools and VS Code", ray_write_cpuprofile, ray_is_cpuprofile,
 	  ray_read_cpuprofile },
 	{ "pprof", ".pb.gz", "go tool pprof, Pyroscope, Parca", ray_write_pprof, ray_is_pprof, ray_read_pprof },
+	{ "chrome", ".json", "Chrome's trace viewer and https://ui.perfetto.dev", ray_write_chrome, ray_is_chrome,
+	  ray_read_chrome },
 	{ "folded", ".folded", "one line a stack, for flamegraph.pl and its like", ray_write_folded, ray_is_folded,
 	  ray_read_folded },
 	{ "text", ".txt", "a table of functions, for reading as it is", ray_write_text, NULL, NULL },

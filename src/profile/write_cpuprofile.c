@@ -22,6 +22,12 @@ struct sample {
 	uint64_t start_ns;
 };
 
+/* A thread that ran, with its node: the root, if there is but one. */
+struct top {
+	uint32_t node, thread;
+	uint64_t start_ns;
+};
+
 struct build {
 	const struct ray_profile *p;
 	struct ray_profile *tree;
@@ -30,10 +36,10 @@ struct build {
 	RAY_VEC(uint32_t) path;
 	RAY_VEC(struct tick) ticks;
 	RAY_VEC(struct sample) samples;
-	uint32_t idle;		/* 0: not made yet */
-	bool has_tops;		/* a node for each thread */
-	RAY_VEC(uint32_t) tops; /* by thread: that node, or 0 */
-	RAY_VEC(uint64_t) starts;
+	uint32_t idle; /* 0: not made yet */
+	bool has_tops; /* a node for each thread */
+	RAY_VEC(struct top) tops;
+	size_t next_top;
 	uint64_t end_ns;
 };
 
@@ -46,7 +52,6 @@ static void free_build(struct build *b)
 	ray_vec_free(&b->ticks);
 	ray_vec_free(&b->samples);
 	ray_vec_free(&b->tops);
-	ray_vec_free(&b->starts);
 }
 
 /* ---- the tree ---- */
@@ -119,7 +124,7 @@ static bool add_thread(struct build *b, const struct ray_timeline *t, uint32_t t
 	for (size_t i = t->first[thread]; i < t->first[thread + 1]; i++)
 		if (!add_stretch(b, &t->at[i], top, base))
 			return false;
-	return ray_vec_push(&b->tops, top) && ray_vec_push(&b->starts, base) && !b->tree->failed;
+	return ray_vec_push(&b->tops, (struct top){ top, thread, base }) && !b->tree->failed;
 }
 
 static bool add_threads(struct build *b, const struct ray_timeline *t)
@@ -133,12 +138,9 @@ static bool add_threads(struct build *b, const struct ray_timeline *t)
 	for (size_t i = 0; i < b->p->threads.n; i++)
 		used += t->first[i + 1] > t->first[i];
 	b->has_tops = used > 1;
-	for (uint32_t i = 0; i < b->p->threads.n; i++) {
-		bool is_used = t->first[i + 1] > t->first[i];
-
-		if (is_used ? !add_thread(b, t, i) : !ray_vec_push(&b->tops, 0) || !ray_vec_push(&b->starts, 0))
+	for (uint32_t i = 0; i < b->p->threads.n; i++)
+		if (t->first[i + 1] > t->first[i] && !add_thread(b, t, i))
 			return false;
-	}
 	return true;
 }
 
@@ -193,21 +195,22 @@ static void write_call_frame(const struct ray_profile_function *f, uint32_t file
 	putc('}', out);
 }
 
-static void write_thread(const struct build *b, uint32_t node, FILE *out)
+/* Nodes come in the order of their numbers, and so do those of threads. */
+static void write_thread(struct build *b, uint32_t node, FILE *out)
 {
-	for (size_t i = 0; i < b->p->threads.n; i++) {
-		const struct ray_profile_thread *t = &b->p->threads.at[i];
+	const struct ray_profile_thread *t;
 
-		if (b->has_tops ? b->tops.at[i] != node || !node : node || !b->samples.n)
-			continue;
-		fprintf(out, ",\"thread\":{\"pid\":%u,\"tid\":%u", t->pid, t->tid);
-		ray_json_out_member(out, "name", t->name);
-		ray_json_out_member(out, "process", t->process);
-		fputs(",\"start\":", out);
-		ray_json_out_us(out, b->starts.at[i]);
-		putc('}', out);
+	while (b->next_top < b->tops.n && b->tops.at[b->next_top].node < node)
+		b->next_top++;
+	if (b->next_top == b->tops.n || b->tops.at[b->next_top].node != node)
 		return;
-	}
+	t = &b->p->threads.at[b->tops.at[b->next_top].thread];
+	fprintf(out, ",\"thread\":{\"pid\":%u,\"tid\":%u", t->pid, t->tid);
+	ray_json_out_member(out, "name", t->name);
+	ray_json_out_member(out, "process", t->process);
+	fputs(",\"start\":", out);
+	ray_json_out_us(out, b->tops.at[b->next_top].start_ns);
+	putc('}', out);
 }
 
 /* Ticks are sorted by node: those of this one begin at *at. */
@@ -253,8 +256,8 @@ static bool find_children(const struct ray_profile *tree, struct family *f)
 	return true;
 }
 
-static void write_node(const struct build *b, const struct family *f, const uint32_t *files, uint32_t node,
-		       size_t *tick, FILE *out)
+static void write_node(struct build *b, const struct family *f, const uint32_t *files, uint32_t node, size_t *tick,
+		       FILE *out)
 {
 	static const struct ray_profile_function root = { RAY_KIND_NATIVE, "(root)", "", 0, 0, "" };
 	uint32_t function = b->tree->frames.at[b->tree->nodes.at[node].frame].function;

@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "base/duration.h"
+#include "profile/cell.h"
 #include "profile/formats.h"
 
-enum { TOP = 50, TOP_PACKAGES = 20, WIDTH = 80, BEFORE_NAME = 33, PLACE_WIDTH = 26 };
+enum { TOP = 50, TOP_PACKAGES = 20, WIDTH = 80, BEFORE_NAME = 33 };
 
 struct table {
 	const struct ray_profile *p;
@@ -15,98 +16,9 @@ struct table {
 	int64_t whole;
 };
 
-/* ---- cells ---- */
-
-static const char *value(const struct ray_profile *p, int64_t weight, char out[24])
-{
-	uint64_t size = weight < 0 ? 0 : (uint64_t)weight;
-
-	if (p->unit == RAY_UNIT_NS)
-		return ray_duration_format(size, out);
-	if (p->unit == RAY_UNIT_BYTES) {
-		char text[8];
-
-		snprintf(out, 24, "%s", ray_format_size(size, text));
-		return out;
-	}
-	if (weight < 10000000)
-		snprintf(out, 24, "%" PRId64, weight);
-	else
-		snprintf(out, 24, "%.1f%c", (double)weight / (weight < 10000000000 ? 1e6 : 1e9),
-			 weight < 10000000000 ? 'M' : 'G');
-	return out;
-}
-
 static double percent(const struct table *t, int64_t weight)
 {
 	return t->whole ? 100.0 * (double)weight / (double)t->whole : 0;
-}
-
-/* Bytes of the character that text begins with. */
-static size_t character(const char *text)
-{
-	size_t n = 1;
-
-	while ((text[n] & 0xc0) == 0x80)
-		n++;
-	return n;
-}
-
-/* As much of text as fits; an ellipsis says that there is more. Returns the columns it took. */
-static size_t add_cut(struct ray_text *out, const char *text, size_t width)
-{
-	size_t used = 0;
-
-	if (ray_text_width(text) <= width) {
-		ray_text_add(out, text);
-		return ray_text_width(text);
-	}
-	while (*text) {
-		char one[8] = "";
-		size_t n = character(text), columns;
-
-		memcpy(one, text, n < sizeof(one) ? n : sizeof(one) - 1);
-		columns = ray_text_width(one);
-		if (used + columns + 1 > width)
-			break;
-		ray_text_add_bytes(out, text, n);
-		used += columns;
-		text += n;
-	}
-	ray_text_add(out, "\xe2\x80\xa6");
-	return used + 1;
-}
-
-static bool is_script(enum ray_profile_kind kind)
-{
-	return kind == RAY_KIND_JS || kind == RAY_KIND_PACKAGE || kind == RAY_KIND_NODE || kind == RAY_KIND_WASM;
-}
-
-/* "lib/router/index.js:46": of a script as many directories as fit, and the file's name whatever its length; of a binary its name alone. */
-static void add_place(struct ray_text *out, const struct ray_profile_function *f)
-{
-	size_t length = strcspn(f->file, "?#");
-	ray_auto_text file = { 0 };
-	const char *from, *text;
-	char line[16] = "";
-
-	if (!length)
-		return;
-	if (f->line)
-		snprintf(line, sizeof(line), ":%d", f->line);
-	ray_text_add_bytes(&file, f->file, length);
-	text = ray_text_get(&file);
-	from = text + length;
-	while (from > text) {
-		const char *next = from - 1;
-
-		while (next > text && next[-1] != '/')
-			next--;
-		if (from < text + length && (!is_script(f->kind) || ray_text_width(next) + strlen(line) > PLACE_WIDTH))
-			break;
-		from = next;
-	}
-	ray_text_printf(out, "%s%s", from, line);
 }
 
 /* ---- functions ---- */
@@ -114,26 +26,12 @@ static void add_place(struct ray_text *out, const struct ray_profile_function *f
 static void print_function(const struct table *t, const struct ray_profile_row *row)
 {
 	const struct ray_profile_function *f = &t->p->functions.at[row->function];
-	ray_auto_text place = { 0 }, name = { 0 }, line = { 0 };
-	size_t room = WIDTH - BEFORE_NAME, wanted;
+	ray_auto_text text = { 0 };
 	char self[24];
 
-	add_place(&place, f);
-	fprintf(t->out, "%7s %5.1f%% %5.1f%%  %-8s  ", value(t->p, row->self, self), percent(t, row->self),
-		percent(t, row->total), ray_profile_kind_word(f->kind));
-	/* Both whole if they fit; else the place gives way first, down to its own share, then the name. */
-	wanted = place.length ? ray_text_width(ray_text_get(&place)) + 2 : 0;
-	if (wanted > PLACE_WIDTH + 2)
-		wanted = PLACE_WIDTH + 2;
-	if (ray_text_width(f->name) + wanted <= room)
-		wanted = room - ray_text_width(f->name);
-	add_cut(&name, f->name, room - (wanted < room ? wanted : 0));
-	ray_text_add(&line, ray_text_get(&name));
-	if (place.length) {
-		ray_text_add(&line, "  ");
-		add_cut(&line, ray_text_get(&place), room - ray_text_width(ray_text_get(&name)) - 2);
-	}
-	fprintf(t->out, "%s\n", ray_text_get(&line));
+	ray_cell_function(&text, f, WIDTH - BEFORE_NAME);
+	fprintf(t->out, "%7s %5.1f%% %5.1f%%  %-8s  %s\n", ray_cell_value(t->p->unit, row->self, self),
+		percent(t, row->self), percent(t, row->total), ray_profile_kind_word(f->kind), ray_text_get(&text));
 }
 
 static void print_functions(const struct table *t, const struct ray_profile_row *rows, size_t count)
@@ -174,9 +72,9 @@ static void print_sums(const struct table *t, const char *title, struct sum *sum
 	for (size_t i = 0; i < count && i < most; i++) {
 		ray_auto_text name = { 0 };
 
-		add_cut(&name, sums[i].name, WIDTH - 17);
-		fprintf(t->out, "%7s %5.1f%%  %s\n", value(t->p, sums[i].weight, text), percent(t, sums[i].weight),
-			ray_text_get(&name));
+		ray_cell_cut(&name, sums[i].name, WIDTH - 17);
+		fprintf(t->out, "%7s %5.1f%%  %s\n", ray_cell_value(t->p->unit, sums[i].weight, text),
+			percent(t, sums[i].weight), ray_text_get(&name));
 	}
 	if (count > most)
 		fprintf(t->out, "%zu more\n", count - most);
@@ -270,7 +168,7 @@ static void print_head(const struct table *t)
 		fprintf(t->out, "%s\n", p->title);
 	if (*p->event)
 		fprintf(t->out, "%s\n", p->event);
-	fprintf(t->out, "%s %s", value(p, t->whole, text), units[p->unit]);
+	fprintf(t->out, "%s %s", ray_cell_value(p->unit, t->whole, text), units[p->unit]);
 	if (p->duration_ns)
 		fprintf(t->out, " in %s", ray_duration_format(p->duration_ns, text));
 	if (*p->host)
