@@ -15,7 +15,7 @@
 #include "target/node.h"
 #include "view/frame.h"
 
-enum { SHOW_NS = 200000000, TITLE_BYTES = 200 };
+enum { MOST_NODES = 1000000, MOST_FUNCTIONS = 50000, SHOW_NS = 200000000, TITLE_BYTES = 200 };
 
 static uint64_t epoch_ns(void)
 {
@@ -230,8 +230,11 @@ static void print_json(const struct ray_record_run *r, const struct ray_profile 
 	ray_json_print(o);
 }
 
-static void say_losses(const struct ray_profile *p)
+static void say_losses(const struct ray_record_run *r, const struct ray_profile *p)
 {
+	if (ray_recorder_is_thinned(r->recorder))
+		fprintf(stderr,
+			"noderay: there were too many functions: those that were seen rarely are one, [rarely seen]\n");
 	if (p->cut_stacks)
 		fprintf(stderr, "noderay: %" PRIu64 " stacks do not reach the root of their thread\n", p->cut_stacks);
 	if (p->unnamed_frames)
@@ -249,7 +252,7 @@ static void say_result(const struct ray_record_run *r, const struct ray_profile 
 				"--wall shows what it waits for\n");
 	else if (!samples)
 		fprintf(stderr, "noderay: no sample: nothing of it happened meanwhile\n");
-	say_losses(p);
+	say_losses(r, p);
 	if (r->is_json)
 		print_json(r, p, path, samples);
 	else if (strcmp(path, "-"))
@@ -289,6 +292,8 @@ struct ray_error *ray_record_run(struct ray_record_run *r)
 					  .tells_heaps = r->mode == RAY_MODE_ALLOC,
 					  .tells_collections = r->mode == RAY_MODE_GC,
 					  .name_thread = name_thread,
+					  .most_nodes = MOST_NODES,
+					  .most_functions = MOST_FUNCTIONS,
 					  .arg = r };
 	struct ray_error *err = NULL;
 	bool is_shown = false;

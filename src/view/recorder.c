@@ -30,7 +30,7 @@ struct ray_recorder {
 	struct ray_recorder_table by_id; /* pid, tid -> number of the thread + 1 */
 	RAY_VEC(struct thread) threads;
 	struct ray_recorder_table sums; /* node, thread -> number of the sample + 1; when times are no longer kept */
-	bool is_summed, has_nameless;
+	bool is_summed, has_nameless, is_thinned;
 	uint64_t start_ns; /* since the epoch */
 	uint64_t rounds;   /* of naming threads */
 	uint64_t count;
@@ -185,6 +185,32 @@ static void add_sample(struct ray_recorder *r, struct thread *t, uint64_t epoch_
 	}
 }
 
+static bool is_too_large(const struct ray_recorder *r)
+{
+	const struct ray_recorder_options *o = &r->options;
+
+	return (o->most_nodes && r->profile->nodes.n > o->most_nodes) ||
+	       (o->most_functions && r->profile->functions.n > o->most_functions);
+}
+
+static void thin_out(struct ray_recorder *r)
+{
+	uint32_t *nodes;
+
+	if (!ray_recorder_prune(&r->stacks, r->profile, r->options.most_nodes, r->options.most_functions, &nodes)) {
+		r->profile->failed = true;
+		return;
+	}
+	r->is_thinned = true;
+	for (size_t i = 0; i < r->threads.n; i++)
+		r->threads.at[i].off_node = nodes[r->threads.at[i].off_node];
+	free(nodes);
+	if (r->is_summed) {
+		ray_recorder_table_deinit(&r->sums);
+		forget_times(r);
+	}
+}
+
 /* What could not be had of the stack. */
 static void count_losses(struct ray_recorder *r, const struct ray_recorder_sample *s)
 {
@@ -204,6 +230,8 @@ void ray_recorder_add(struct ray_recorder *r, const struct ray_recorder_sample *
 	if (!t)
 		return;
 	count_losses(r, s);
+	if (is_too_large(r))
+		thin_out(r);
 	add_sample(r, t, s->time_ns, ray_recorder_node(&r->stacks, r->profile, s), s->weight);
 }
 
@@ -260,6 +288,8 @@ static void take_off(struct ray_recorder *r, const struct ray_fact *fact)
 	}
 	s.is_waiting = true;
 	count_losses(r, &s);
+	if (is_too_large(r))
+		thin_out(r);
 	t->off_ns = fact->time_ns;
 	t->off_node = ray_recorder_node(&r->stacks, r->profile, &s);
 }
@@ -290,6 +320,11 @@ void ray_recorder_take(struct ray_recorder *r, const struct ray_fact *fact)
 uint64_t ray_recorder_count(const struct ray_recorder *r)
 {
 	return r->count;
+}
+
+bool ray_recorder_is_thinned(const struct ray_recorder *r)
+{
+	return r->is_thinned;
 }
 
 struct ray_profile *ray_recorder_profile(struct ray_recorder *r)

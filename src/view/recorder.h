@@ -29,6 +29,8 @@ struct ray_recorder_options {
 	bool (*name_thread)(void *arg, uint32_t pid, uint32_t tid, struct ray_text *name, struct ray_text *process);
 	void *arg;
 	size_t most_samples; /* that keep their time; more than that are only added up. 0: a million */
+	/* When there are more, what weighs next to nothing is folded into "[rarely seen]", and numbers in the profile change. 0: never */
+	size_t most_nodes, most_functions;
 };
 
 struct ray_recorder *ray_recorder_create(const struct ray_recorder_options *options); /* NULL: no memory */
@@ -54,6 +56,7 @@ void ray_recorder_add(struct ray_recorder *r, const struct ray_recorder_sample *
 void ray_recorder_name_threads(struct ray_recorder *r);
 /* How many samples there are, of whatever weight. */
 uint64_t ray_recorder_count(const struct ray_recorder *r);
+bool ray_recorder_is_thinned(const struct ray_recorder *r); /* something was folded into "[rarely seen]" */
 /* What there is so far; the recorder's. */
 struct ray_profile *ray_recorder_profile(struct ray_recorder *r);
 /* The end, at epoch_ns: threads that still wait have done so until now; samples get into their order. The profile is the caller's from now on. */

@@ -4,6 +4,7 @@
  *   recorder_stack.c   stacks to nodes of the profile, each once
  *   recorder_wait.c    what a thread waits for
  *   recorder_heap.c    which heap it is that grows
+ *   recorder_prune.c   fewer nodes, when there are too many
  *   recorder_table.c   from some words to a number */
 #ifndef RAY_VIEW_RECORDER_INTERNAL_H
 #define RAY_VIEW_RECORDER_INTERNAL_H
@@ -49,6 +50,12 @@ struct ray_recorder_stacks {
 uint32_t ray_recorder_node(struct ray_recorder_stacks *s, struct ray_profile *p,
 			   const struct ray_recorder_sample *sample);
 void ray_recorder_stacks_deinit(struct ray_recorder_stacks *s);
+
+/* ---- recorder_prune.c ---- */
+
+/* Leaves about half of what there may be. *nodes_ret, the caller's to free: by old number of a node its new one. False without memory: then all is as it was. */
+bool ray_recorder_prune(struct ray_recorder_stacks *s, struct ray_profile *profile, size_t most_nodes,
+			size_t most_functions, uint32_t **nodes_ret);
 
 /* ---- recorder_heap.c ---- */
 

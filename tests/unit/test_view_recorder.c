@@ -337,6 +337,46 @@ static void memory_is_of_the_heap_that_its_stack_tells(void **state)
 	assert_memory_equal(way(p, p->samples.at[3].node), "(V8 heap) > ", 12);
 }
 
+/* New functions for ever, under one that stays. */
+static void a_profile_that_grows_without_end_is_thinned_out(void **state)
+{
+	ray_auto(ray_recorder, r) = recorder_with(&(struct ray_recorder_options){ .most_functions = 40 });
+	struct ray_profile *p = ray_recorder_profile(r);
+	struct ray_profile_row *rows = NULL;
+	struct stack s;
+	size_t count, at;
+	char name[32];
+
+	(void)state;
+	add(r, STACK(s, 1, &f_class, &start), NULL);
+	add(r, STACK(s, 2, &f_other, &start), NULL);
+	for (int i = 0; i < 1000; i++) {
+		struct ray_fact_frame made = { .kind = RAY_FRAME_JS, .function = name, .base = name, .file = "made" };
+
+		snprintf(name, sizeof(name), "made%d", i);
+		STACK(s, 10 + (uint64_t)i, &made, &g, &start);
+		s.stack.generation = 2 + (uint64_t)i;
+		add(r, &s.stack, NULL);
+		STACK(s, 3, &f_class, &start);
+		s.stack.generation = 2 + (uint64_t)i;
+		add(r, &s.stack, NULL);
+		assert_true(p->functions.n <= 43);
+	}
+	assert_true(ray_recorder_is_thinned(r));
+	assert_null(ray_profile_check(p));
+	assert_int_equal(ray_profile_weight(p), 2002);
+	assert_true(ray_profile_rank(p, UINT32_MAX, &rows, &count));
+	assert_string_equal(p->functions.at[rows[0].function].name, "handle"); /* of several classes, still */
+	assert_int_equal(rows[0].self, 1002);
+	for (at = 0; at < count && strcmp(p->functions.at[rows[at].function].name, "[rarely seen]"); at++)
+		;
+	assert_true(at < count && rows[at].self > 900);
+	for (at = 0; at < count && strcmp(p->functions.at[rows[at].function].name, "g"); at++)
+		;
+	assert_int_equal(rows[at].total, 1000);
+	free(rows);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -350,6 +390,7 @@ int main(void)
 		cmocka_unit_test(what_a_generation_knew_is_forgotten_with_it),
 		cmocka_unit_test(a_thread_that_has_no_name_yet_is_asked_for_again),
 		cmocka_unit_test(memory_is_of_the_heap_that_its_stack_tells),
+		cmocka_unit_test(a_profile_that_grows_without_end_is_thinned_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
