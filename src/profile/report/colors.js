@@ -2,7 +2,7 @@
 
 // Hue and saturation; how light it is in the light and in the dark.
 const KIND_COLORS = {
-	js: [40, 92, 70, 36],
+	js: [40, 92, 70, 33],
 	package: [265, 58, 80, 48],
 	node: [150, 42, 72, 30],
 	wasm: [68, 55, 68, 30],
