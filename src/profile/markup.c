@@ -55,6 +55,8 @@ bool ray_markup_has_profile(const char *bytes, size_t size)
 struct ray_error *ray_markup_read(const char *bytes, size_t size, struct ray_profile **ret)
 {
 	const char *start = memmem(bytes, size, opening, sizeof(opening) - 1), *end;
+	ray_auto(ray_profile, p) = NULL;
+	struct ray_error *err;
 
 	if (!start)
 		return ray_error_remedy(ray_error_new(RAY_UNREADABLE, "no profile is in it"),
@@ -63,5 +65,13 @@ struct ray_error *ray_markup_read(const char *bytes, size_t size, struct ray_pro
 	end = memchr(start, '<', (size_t)(bytes + size - start));
 	if (!end)
 		return ray_error_new(RAY_UNREADABLE, "the file is cut: the profile inside has no end");
-	return ray_profile_unpack(start, (size_t)(end - start), ret);
+	err = ray_profile_unpack(start, (size_t)(end - start), &p);
+	if (err)
+		return err;
+	/* As one profile, what was before and what was after would be added up. */
+	if (p->before_threads)
+		return ray_error_remedy(ray_error_new(RAY_UNREADABLE, "it holds a difference of two profiles, not one"),
+					"use the two files that it was made from");
+	*ret = ray_take(p);
+	return NULL;
 }

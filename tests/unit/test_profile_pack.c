@@ -126,7 +126,7 @@ static void names_are_never_markup(void **state)
 	}
 }
 
-static void two_sides_are_told_apart_when_read_again(void **state)
+static void a_difference_holds_both_sides_and_is_no_profile(void **state)
 {
 	ray_auto(ray_profile, a) = fake_profile();
 	ray_auto(ray_profile, b) = fake_profile();
@@ -135,6 +135,7 @@ static void two_sides_are_told_apart_when_read_again(void **state)
 	ray_auto_memory char *bytes = NULL;
 	size_t size;
 	FILE *out = open_memstream(&bytes, &size);
+	const char *start;
 
 	(void)state;
 	b->title = ray_profile_text(b, "later");
@@ -142,7 +143,9 @@ static void two_sides_are_told_apart_when_read_again(void **state)
 	assert_null(ray_profile_diff_create(a, b, &d));
 	assert_null(ray_write_html_diff(d, out));
 	fclose(out);
-	assert_null(ray_read_html(bytes, size, &back));
+	assert_error(ray_read_html(bytes, size, &back), "a difference of two profiles");
+	start = strstr(bytes, "x-noderay-profile\">") + strlen("x-noderay-profile\">");
+	assert_null(ray_profile_unpack(start, strcspn(start, "<"), &back));
 	assert_int_equal(back->before_threads, 1);
 	assert_int_equal(back->threads.n, 2);
 	assert_string_equal(back->before_title, "node app.js (4242)");
@@ -274,7 +277,7 @@ int main(void)
 		cmocka_unit_test(everything_comes_back),
 		cmocka_unit_test(an_empty_profile_is_one),
 		cmocka_unit_test(names_are_never_markup),
-		cmocka_unit_test(two_sides_are_told_apart_when_read_again),
+		cmocka_unit_test(a_difference_holds_both_sides_and_is_no_profile),
 		cmocka_unit_test(what_is_no_report_says_so),
 		cmocka_unit_test(every_cut_says_so),
 		cmocka_unit_test(impossible_numbers_say_so),
