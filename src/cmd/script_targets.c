@@ -78,14 +78,14 @@ static struct ray_error *add_only(struct ray_trace_call *t)
 	return err ? err : ray_trace_procs_add(t, pid);
 }
 
-/* Probes of node come with every node, also with those that start later. For others' probes the ones that run now are meant. */
+/* Probes of node come with every node, also with those that start later. For others' probes, samples among them, the ones that run now are meant. */
 static struct ray_error *add_all(const struct ray_script *s, struct ray_trace_call *t)
 {
 	struct ray_error *err;
 	size_t count, hidden;
 	int *pids;
 
-	if (!s->any_process)
+	if (!s->any_process && !s->wants_frames)
 		return NULL;
 	err = ray_node_list(&pids, &count, &hidden);
 	if (err)

@@ -1,7 +1,10 @@
 // top.test.mjs - `noderay top`: tables and objects on every node. SPDX-License-Identifier: MIT
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { nodes, node, start, noderay, jsonLines, isRoot } from './lib.mjs';
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { nodes, node, start, noderay, jsonLines, isRoot, tmp } from './lib.mjs';
 
 const options = { skip: !isRoot && 'needs root' };
 
@@ -18,7 +21,7 @@ async function look(target, args = []) {
 for (const each of nodes)
 	test(`node ${each.name}`, options, async () => {
 		const target = await start(each, 'hot.js', { args: ['worker'] });
-		const top = await look(target, ['--http']);
+		const top = await look(target);
 
 		assert.equal(top.functions[0].name, 'spin');
 		assert.equal(top.functions[0].kind, 'js');
@@ -45,7 +48,7 @@ for (const each of nodes)
 		assert.ok(main.loop.lag_ms.max >= 60); // spin() has no end before
 		assert.ok(top.gc.count > 0 && top.gc.share > 0 && top.gc.max_ms > 0);
 		assert.ok(top.heap > 1e6);
-		assert.equal(top.requests_per_s, 0);
+		assert.equal(top.requests_per_s, null);
 		await target.stop();
 	});
 
@@ -66,19 +69,62 @@ test('tables', options, async () => {
 	assert.deepEqual(filtered.functions.map((f) => f.name.replace(/.*\./, '')), ['burst']);
 	const own = await look(target, ['--hide', 'native,kernel,builtin,node,gc,compiler,unknown']);
 	assert.ok(own.functions.every((f) => f.kind === 'js'));
-	const bare = await look(target, ['--no-events', '-F', '499']);
-	assert.deepEqual([bare.gc, bare.loop, bare.heap, bare.requests_per_s], [null, null, null, null]);
+	const bare = await look(target, ['--no-events', '--http', '-F', '499']);
+	assert.deepEqual([bare.gc, bare.loop, bare.heap, bare.requests_per_s], [null, null, null, 0]);
 	assert.equal(bare.source, '499 Hz');
 	await target.stop();
 });
 
+test('processes that a target starts, and all of them', options, async () => {
+	const code = `const cluster = require('cluster');
+if (cluster.isMaster) { cluster.fork(); console.log(1); setInterval(() => {}, 1000); }
+else setInterval(function child() { const e = Date.now() + 40; while (Date.now() < e); }, 60);`;
+	const target = await start(node(20), { code, name: 'parent.js' });
+	const top = await look(target, ['--rows', 0]);
+	assert.equal(top.processes, 2);
+	assert.equal(top.pid, target.pid);
+	const mains = top.threads.filter((t) => t.role === 'main');
+	assert.deepEqual(mains.map((t) => t.name.replace(/\d+/, 'N')), ['N main', 'N main']);
+	assert.ok(top.functions.some((f) => f.name.endsWith('child')));
+	const { stdout } = await noderay(['top', '--json', '-n', 1, '--no-children', target.pid]);
+	assert.equal(jsonLines(stdout)[0].processes, 1);
+
+	// Nothing but nodes: a shell that is busy is not seen.
+	const busy = spawn('sh', ['-c', 'while :; do :; done'], { stdio: 'ignore' });
+	try {
+		const all = await noderay(['top', '--json', '-n', 1, '--all', '--no-children']);
+		const [{ threads }] = jsonLines(all.stdout);
+		assert.ok(threads.some((t) => t.pid === target.pid));
+		assert.ok(threads.every((t) => t.pid !== busy.pid));
+	} finally {
+		busy.kill('SIGKILL');
+	}
+	await target.stop();
+});
+
+test('without rights', options, async () => {
+	const target = await start(node(24), 'hot.js', { user: 'nobody' });
+	const { code, stdout, stderr } = await noderay(['top', '--json', '-n', 1, '-i', 2, target.pid], { user: 'nobody' });
+	assert.equal(code, 0, stderr);
+	assert.match(stderr, /without capabilities/);
+	const [top] = jsonLines(stdout);
+	assert.match(top.source, /^\d+ Hz in user space$/);
+	assert.equal(top.functions[0].name, 'spin');
+	assert.deepEqual([top.gc, top.loop, top.threads[0].role], [null, null, 'main']);
+	await target.stop();
+});
+
 test('targets that end, or are started', options, async () => {
-	const code = "setTimeout(() => process.exit(0), 1500); (function hot() { const e = Date.now() + 5; while (Date.now() < e); setImmediate(hot); })(); console.log(1)";
-	const target = await start(node(24), { code, name: 'short.js' });
-	const dead = await noderay(['top', '-b', target.pid]);
+	const target = await start(node(24), 'hot.js');
+	const watching = noderay(['top', '-b', '-i', '200ms', target.pid]);
+	setTimeout(() => target.child.kill(), 1500); // whenever that is, it ends by itself, and says something
+	const dead = await watching;
 	assert.equal(dead.code, 0, dead.stderr);
-	assert.match(dead.stdout, /short\.js/); // one table at least, and then it ended by itself
-	const started = await noderay(['top', '--json', '--rows', 0, '--', node(24).path, target.file]);
+	assert.match(dead.stdout + dead.stderr, /hot\.js|the process ended before it was seen/);
+	const code = '(function hot() { const e = Date.now() + 5; while (Date.now() < e); if (process.uptime() < 1) setImmediate(hot); })()';
+	const file = path.join(tmp(), 'short.js');
+	fs.writeFileSync(file, code);
+	const started = await noderay(['top', '--json', '--rows', 0, '--', node(24).path, file]);
 	assert.equal(started.code, 0, started.stderr);
 	const objects = started.stdout.split('\n').filter((l) => l.startsWith('{')).map((l) => JSON.parse(l));
 	assert.ok(objects.some((o) => o.functions.some((f) => f.name.endsWith('hot'))));
