@@ -82,7 +82,7 @@ test('threads of workers, and processes that are started, are seen and named', a
 	assert.match(text, /^main JS thread-\d+\/\d+;/m);
 	assert.match(text, /^worker_threads worker 1 \(cruncher\)-\d+\/\d+;.*;outer \(.*;middle \(.*;hot \(/m);
 	const code = `const { fork } = require('child_process');
-		if (process.argv[2]) { const end = Date.now() + 1e9; const child = function child() { let s = 0; for (let i = 0; i < 1e6; i++) s += i % 7; return s; }; while (Date.now() < end) child(); }
+		if (process.argv[2]) { const end = Date.now() + 60_000; const child = function child() { let s = 0; for (let i = 0; i < 1e6; i++) s += i % 7; return s; }; while (Date.now() < end) child(); }
 		const first = fork(__filename, ['1']); setTimeout(() => fork(__filename, ['2']), 1000); setInterval(() => {}, 1000);
 		process.on('exit', () => first.kill()); console.log(first.pid);`;
 	const family = await begin(node(22), { code });
