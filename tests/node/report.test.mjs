@@ -327,6 +327,12 @@ test('a file without the newer API unpacks itself, and says when it is damaged',
 		await page.locator('#failed').waitFor();
 		assert.match(await text('failed'), /cannot be shown.*damaged/);
 	}
+	// A call that is its own caller: packed well, and walked for ever if believed.
+	const wrong = shop();
+	wrong.nodeList[3].parent = 4;
+	fs.writeFileSync(file('wrong.html'), wrong.into(empty));
+	await page.goto(`file://${file('wrong.html')}`);
+	await page.locator('#failed').waitFor();
 	const { code, stderr } = await noderay(['convert', file('damaged.html'), '-o', file('damaged.folded')]);
 	assert.equal(code, 5);
 	assert.match(stderr, /the profile inside is damaged/);
@@ -337,6 +343,31 @@ test('a profile without samples says why', { skip }, async () => {
 	await page.goto(`file://${file('none.html')}`);
 	await page.locator('#empty').waitFor();
 	assert.match(await text('empty'), /No samples were taken/);
+});
+
+test('a difference is coloured by change, and either side gives the widths', { skip }, async () => {
+	fs.writeFileSync(file('a.folded'), 'start;old 60\nstart;same 40\n');
+	fs.writeFileSync(file('b.folded'), 'start;new 30\nstart;same 50\nstart;old 20\n');
+	const { code, stderr } = await noderay(['diff', file('a.folded'), file('b.folded'), '-o', file('d.html')]);
+	assert.equal(code, 0, stderr);
+	await page.goto(`file://${file('d.html')}`);
+	await page.waitForFunction(() => performance.getEntriesByName('noderay-ready').length > 0);
+	assert.ok(plain(await text('facts')).includes('100 → 100 samples'));
+	assert.ok(await page.locator('#tab-time').isHidden());
+	await press('flame-chart', 0.25, 2);
+	assert.equal(await chosen(), 'same');
+	assert.match(await text('details-weight'), /50\.0%.*change \+10\.00% \(before 40\.0%\)/);
+	await page.keyboard.press('Escape');
+	await press('flame-chart', 0.65, 2);
+	assert.equal(await chosen(), 'new');
+	await page.keyboard.press('Escape');
+	await page.click('#side');
+	await press('flame-chart', 0.3, 2);
+	assert.equal(await chosen(), 'old');
+	assert.match(await text('details-weight'), /60\.0%.*change −40\.00% \(after 20\.0%\)/);
+	await page.keyboard.press('4');
+	const changes = await page.locator('#table-body tr:not(.gap)').evaluateAll((rows) => rows.map((row) => [row.querySelector('.name').textContent, row.cells[0].textContent]));
+	assert.deepEqual(changes.map(([name, change]) => [plain(name), change]), [['new', '+30.00%'], ['same', '+10.00%'], ['start', '0%'], ['old', '−40.00%']]);
 });
 
 test('100,000 stacks and 2,000 frames open at once', { skip }, async () => {

@@ -144,6 +144,21 @@ function readSamples(columns) {
 	};
 }
 
+// Numbers that lead nowhere would be drawn as nonsense, or walked for ever.
+function checkProfile({ functions, frames, nodes, threads, samples }) {
+	const isBelow = (array, first, limit, least) => {
+		for (let i = first; i < array.length; i++) if (!(array[i] >= least && array[i] < limit)) return false;
+		return true;
+	};
+	const isSound =
+		isBelow(frames.fn, 1, functions.n, 1) &&
+		isBelow(nodes.frame, 1, frames.n, 1) &&
+		nodes.parent.every((parent, i) => i === 0 || parent < i) &&
+		isBelow(samples.node, 0, nodes.n, 0) &&
+		isBelow(samples.thread, 0, threads.length, 0);
+	if (!isSound) throw damaged();
+}
+
 /** The whole of it; an error says what is wrong. */
 async function readProfile(base64) {
 	const bytes = await unpackBytes(base64).catch(() => Promise.reject(damaged()));
@@ -158,5 +173,6 @@ async function readProfile(base64) {
 	profile.threads = readThreads(columns, texts);
 	profile.samples = readSamples(columns);
 	profile.isDiff = profile.beforeThreads > 0;
+	checkProfile(profile);
 	return profile;
 }

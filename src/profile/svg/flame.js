@@ -23,7 +23,7 @@
 			y: value('y'),
 		};
 	});
-	const total = Math.max(...frames.map((frame) => frame.width));
+	const total = frames.reduce((most, frame) => Math.max(most, frame.width), 0);
 
 	// As much of the name as fits, whole characters only.
 	function label(frame, room) {
