@@ -352,6 +352,8 @@ struct ray_error *ray_script_run(struct ray_script *s, bool *is_shown)
 		*is_shown = is_only_shown;
 	if (!err && ray_call_has(s->call, "no-children"))
 		err = ray_script_set_option(s, "follow", "targets");
+	else if (!err && s->any_process && ray_call_has(s->call, "all"))
+		err = ray_script_set_option(s, "follow", "nodes");
 	if (!err)
 		err = ray_call_duration(s->call, "duration", 1000000000, s->duration_ns, &duration_ns);
 	if (!err && !duration_ns && ray_call_has(s->call, "duration"))

@@ -78,14 +78,15 @@ static struct ray_error *add_only(struct ray_trace_call *t)
 	return err ? err : ray_trace_procs_add(t, pid);
 }
 
-/* Probes of node come with every node, also with those that start later. For others' probes, samples among them, the ones that run now are meant. */
+/* Every node is meant, also those that start later: probes of node come with them, system calls follow them (ray_script_run()). For samples, and for
+ * system calls without children, the ones that run now are meant. */
 static struct ray_error *add_all(const struct ray_script *s, struct ray_trace_call *t)
 {
 	struct ray_error *err;
 	size_t count, hidden;
 	int *pids;
 
-	if (!s->any_process && !s->wants_frames)
+	if (!s->wants_frames && !(s->any_process && ray_call_has(s->call, "no-children")))
 		return NULL;
 	err = ray_node_list(&pids, &count, &hidden);
 	if (err)

@@ -198,7 +198,7 @@ struct ray_error *ray_trace_start(struct ray_trace *t)
 	if (!err)
 		err = ray_follow_create(t, &t->follow);
 	if (!err)
-		ray_progeny_begin(t);
+		err = ray_progeny_begin(t);
 	if (!err)
 		err = ray_entries_attach(t);
 	if (!err)

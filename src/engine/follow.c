@@ -331,6 +331,8 @@ static struct ray_error *look_at(struct ray_follow *f, pid_t pid)
 		err = ray_watch_grow(f->t, pid);
 	if (!err)
 		err = ray_uprobes_attach_late(f->t);
+	if (!err)
+		err = ray_progeny_meet(f->t, pid);
 	ray_code_process_let_go(f->t->catalogue, pid);
 	ray_vec_free(&added);
 	return err;
@@ -383,13 +385,13 @@ struct ray_error *ray_follow_create(struct ray_trace *t, struct ray_follow **ret
 	struct ray_follow *f;
 
 	*ret = NULL;
-	if (!ray_trace_may_grow(t, NULL))
+	if (!ray_trace_may_grow(t, NULL) && !ray_progeny_grows(t))
 		return NULL;
 	f = calloc(1, sizeof(*f));
 	if (!f)
 		return &ray_enomem;
 	f->t = t;
-	f->any_process = wants_any_process(t);
+	f->any_process = wants_any_process(t) || ray_progeny_grows(t);
 	err = ray_cpus_online(&cpus);
 	for (size_t i = 0; i < cpus.n && !err; i++)
 		err = open_ring(f, cpus.at[i]);

@@ -1,12 +1,9 @@
 /* kin.c - see kin.h. SPDX-License-Identifier: MIT */
 #include "engine/kin.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include "engine/follow.h"
 #include "engine/maps.h"
@@ -15,7 +12,6 @@
 
 enum {
 	SPARES = 16,		 /* of one program: how many may start until we look */
-	KERNEL_MINOR_BITS = 20,	 /* of a device's number */
 	FIXED_CODE = 0x7fffffff, /* below: at the same address in every process */
 };
 
@@ -170,20 +166,18 @@ static struct ray_error *release(struct ray_trace *t, size_t i)
 /* The kind of a process, made if there is room; NULL: there is none, or the process has ended. */
 static struct kind *kind_of(struct ray_kins *k, const struct ray_watch *watch)
 {
-	char path[32];
-	struct stat st;
-	uint32_t dev;
+	ray_auto(ray_error, err) = NULL;
+	struct ray_program_key key;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", watch->pid);
-	if (stat(path, &st))
+	err = ray_program_key_of(watch->pid, &key);
+	if (err)
 		return NULL;
-	dev = major(st.st_dev) << KERNEL_MINOR_BITS | minor(st.st_dev);
 	for (size_t i = 0; i < k->kind_count; i++)
-		if (k->kinds[i].inode == st.st_ino && k->kinds[i].dev == dev)
+		if (k->kinds[i].inode == key.inode && k->kinds[i].dev == key.dev)
 			return &k->kinds[i];
 	if (k->kind_count == RAY_COUNT(k->kinds))
 		return NULL;
-	k->kinds[k->kind_count] = (struct kind){ .inode = st.st_ino, .dev = dev };
+	k->kinds[k->kind_count] = (struct kind){ .inode = key.inode, .dev = key.dev };
 	return &k->kinds[k->kind_count++];
 }
 

@@ -349,6 +349,7 @@ static struct ray_error *create_watch(struct ray_trace *t, const bool used[RAY_L
 		const char *name;
 		uint32_t key_size, value_size, entries;
 	} rows[] = {
+		{ RAY_LINK_PROGRAMS, "programs", sizeof(struct ray_program_key), 4, 1024 },
 		{ RAY_LINK_NODES, "nodes", 4, sizeof(struct ray_watched), 4096 },
 		{ RAY_LINK_NODE_THREADS, "node_threads", 4, sizeof(struct ray_node_thread), 65536 },
 		{ RAY_LINK_NODE_CONNS, "node_conns", sizeof(struct ray_node_conn_key), sizeof(struct ray_node_conn),

@@ -259,7 +259,7 @@ static const struct row rows[] = {
 	{ "evaltime", COMPILING, CHOICE, AT(evaltime), " exec preinit postinit main", NULL },
 	{ "exactentry", STARTING, SWITCH, AT(exactentry), NULL, NULL },
 	{ "flowindent", ANYTIME, SWITCH, AT(flowindent), NULL, NULL },
-	{ "follow", STARTING, CHOICE, AT(follow), "all children targets", NULL },
+	{ "follow", STARTING, CHOICE, AT(follow), "all children targets nodes", NULL },
 	{ "grabanon", STARTING, REFUSED, 0, "there is no anonymous tracing on Linux", NULL },
 	{ "incdir", OUTSIDE, LIST, AT(cppargs), "-I", NULL },
 	{ "iregs", COMPILING, SPECIAL, 0, NULL, set_iregs },

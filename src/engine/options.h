@@ -25,7 +25,8 @@ enum ray_evaltime {
 enum ray_follow_scope {
 	RAY_FOLLOW_ALL,	     /* everywhere, as DTrace has it */
 	RAY_FOLLOW_CHILDREN, /* in those processes, and in what they start */
-	RAY_FOLLOW_TARGETS   /* in those processes only */
+	RAY_FOLLOW_TARGETS,  /* in those processes only */
+	RAY_FOLLOW_NODES     /* in every node, also one that starts later, and in what they start; with or without -p */
 };
 
 struct ray_trace_options {

@@ -5,11 +5,17 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "engine/bits.h"
 #include "engine/enter.h"
+#include "probe/node_symbols.h"
 #include "target/proc.h"
+
+enum { KERNEL_MINOR_BITS = 20 /* of a device's number */ };
 
 bool ray_progeny_is_wanted(const struct ray_trace *t)
 {
@@ -18,12 +24,30 @@ bool ray_progeny_is_wanted(const struct ray_trace *t)
 	if (t->options.follow == RAY_FOLLOW_ALL || !t->catalogue)
 		return false;
 	ray_catalogue_pids(t->catalogue, &count);
-	return count > 0;
+	return count > 0 || t->options.follow == RAY_FOLLOW_NODES;
+}
+
+bool ray_progeny_grows(const struct ray_trace *t)
+{
+	return t->catalogue && t->options.follow == RAY_FOLLOW_NODES;
+}
+
+struct ray_error *ray_program_key_of(pid_t pid, struct ray_program_key *ret)
+{
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	if (stat(path, &st))
+		return ray_error_errno(RAY_FAILED, errno, "cannot tell what process %d runs", pid);
+	*ret = (struct ray_program_key){ .inode = st.st_ino,
+					 .dev = major(st.st_dev) << KERNEL_MINOR_BITS | minor(st.st_dev) };
+	return NULL;
 }
 
 static bool follows_children(const struct ray_trace *t)
 {
-	return ray_progeny_is_wanted(t) && t->options.follow == RAY_FOLLOW_CHILDREN;
+	return ray_progeny_is_wanted(t) && t->options.follow != RAY_FOLLOW_TARGETS;
 }
 
 struct ray_error *ray_keeper_add(struct ray_trace *t, const char *name, int argument, const char *function)
@@ -52,6 +76,8 @@ struct ray_error *ray_progeny_prepare(struct ray_trace *t)
 	if (!ray_progeny_is_wanted(t))
 		return NULL;
 	err = follows_children(t) ? ray_keeper_add(t, "sched_process_fork", 1, "ray_progeny_fork") : NULL;
+	if (!err && ray_progeny_grows(t))
+		err = ray_keeper_add(t, "sched_process_exec", 0, "ray_progeny_exec");
 	if (!err)
 		err = ray_keeper_add(t, "sched_process_free", 0, "ray_progeny_free");
 	return err;
@@ -62,16 +88,58 @@ static bool has(const struct ray_trace *t, uint32_t tgid)
 	return t->targets && ray_bits_have(t->targets, tgid);
 }
 
-void ray_progeny_begin(struct ray_trace *t)
+/* It is a node: it is followed, and so is whatever runs the same file. */
+static void follow_node(struct ray_trace *t, pid_t pid)
+{
+	ray_auto(ray_error, err) = NULL;
+	struct ray_program_key key;
+	uint32_t one = 1;
+
+	ray_bits_add(t->targets, (uint32_t)pid);
+	err = ray_program_key_of(pid, &key);
+	if (!err) /* if there is no room, others are followed when they are looked at */
+		bpf_map_update_elem(t->maps[RAY_LINK_PROGRAMS], &key, &one, BPF_ANY);
+}
+
+struct ray_error *ray_progeny_meet(struct ray_trace *t, pid_t pid)
+{
+	const struct ray_node_about *about = NULL;
+
+	if (!ray_progeny_grows(t) || !t->targets)
+		return NULL;
+	/* What cannot be looked at any more has ended. */
+	ray_error_free(ray_node_about(t->catalogue, pid, &about));
+	if (about)
+		follow_node(t, pid);
+	return NULL;
+}
+
+static struct ray_error *follow_nodes(struct ray_trace *t)
+{
+	size_t count, hidden;
+	struct ray_error *err;
+	int *pids;
+
+	err = ray_node_list(&pids, &count, &hidden);
+	if (err)
+		return err;
+	for (size_t i = 0; i < count; i++)
+		follow_node(t, pids[i]);
+	free(pids);
+	return NULL;
+}
+
+struct ray_error *ray_progeny_begin(struct ray_trace *t)
 {
 	const pid_t *pids;
 	size_t count;
 
 	if (!ray_progeny_is_wanted(t) || !t->targets)
-		return;
+		return NULL;
 	pids = ray_catalogue_pids(t->catalogue, &count);
 	for (size_t i = 0; i < count; i++)
 		ray_bits_add(t->targets, (uint32_t)pids[i]);
+	return ray_progeny_grows(t) ? follow_nodes(t) : NULL;
 }
 
 /* ---- children that are there already ---- */
@@ -111,7 +179,7 @@ static bool is_descendant(const struct ray_trace *t, pid_t pid)
 
 bool ray_progeny_knows(const struct ray_trace *t, pid_t pid)
 {
-	return !ray_progeny_is_wanted(t) || has(t, (uint32_t)pid);
+	return !ray_progeny_is_wanted(t) || ray_progeny_grows(t) || has(t, (uint32_t)pid);
 }
 
 bool ray_progeny_includes(const struct ray_trace *t, pid_t pid)

@@ -15,11 +15,16 @@ RAY_MUST_USE struct ray_error *ray_progeny_prepare(struct ray_trace *t);
 RAY_MUST_USE struct ray_error *ray_keeper_add(struct ray_trace *t, const char *name, int argument,
 					      const char *function);
 /* Before anything is attached: the targets. */
-void ray_progeny_begin(struct ray_trace *t);
+RAY_MUST_USE struct ray_error *ray_progeny_begin(struct ray_trace *t);
+/* Whether nodes that start later are followed, whoever starts them; and one that has been looked at. */
+bool ray_progeny_grows(const struct ray_trace *t);
+RAY_MUST_USE struct ray_error *ray_progeny_meet(struct ray_trace *t, pid_t pid);
+/* What a process runs. */
+RAY_MUST_USE struct ray_error *ray_program_key_of(pid_t pid, struct ray_program_key *ret);
 /* When the two programs are at work: the children that targets have already. */
 RAY_MUST_USE struct ray_error *ray_progeny_complete(struct ray_trace *t);
 
-/* The same of one that has just come: what is made by a target is known the moment it is made. */
+/* The same of one that has just come: what is made by a target is known the moment it is made. Where every node is followed, anything may be one. */
 bool ray_progeny_knows(const struct ray_trace *t, pid_t pid);
 /* Whether probes fire in this process, as far as can be told: always without -x follow. */
 bool ray_progeny_includes(const struct ray_trace *t, pid_t pid);

@@ -9,9 +9,9 @@
 #include "kern/progeny.bpf.h"
 
 struct ray_kin_loop {
-	__u64 inode;
-	__u32 dev;
+	struct ray_program_key program;
 	__u32 tgid;
+	__u32 pad;
 };
 
 static __always_inline __u64 *ray_kin_word(__u32 tgid)
@@ -33,7 +33,7 @@ static long ray_kin_step(__u64 i, struct ray_kin_loop *c)
 
 	if (!kin || !state || !word)
 		return 1;
-	if (kin->inode != c->inode || kin->dev != c->dev)
+	if (kin->inode != c->program.inode || kin->dev != c->program.dev)
 		return 0;
 	if (__sync_val_compare_and_swap(&kin->tgid, 0, c->tgid))
 		return 0;
@@ -49,7 +49,6 @@ RAY_RUNTIME __u64 ray_kin_exec(__u64 task)
 {
 	struct ray_kin_loop c = { .tgid = bpf_get_current_pid_tgid() >> 32 };
 	__u64 *word = ray_kin_word(c.tgid);
-	__u64 at = ray_kernel_pointer(task + RAY_CONST(TASK_MM));
 
 	if (!word)
 		return 0;
@@ -57,14 +56,8 @@ RAY_RUNTIME __u64 ray_kin_exec(__u64 task)
 		bpf_map_delete_elem(RAY_MAP(NODES), &c.tgid);
 		__sync_fetch_and_and(word, ~(1ULL << c.tgid % 64));
 	}
-	at = at ? ray_kernel_pointer(at + RAY_CONST(MM_EXE_FILE)) : 0;
-	at = at ? ray_kernel_pointer(at + RAY_CONST(FILE_INODE)) : 0;
-	if (!at)
-		return 0;
-	c.inode = ray_kernel_pointer(at + RAY_CONST(INODE_INO));
-	at = ray_kernel_pointer(at + RAY_CONST(INODE_SB));
-	c.dev = at ? ray_kernel_word(at + RAY_CONST(SB_DEV)) : 0;
-	if (c.inode)
+	ray_program_key(task, &c.program);
+	if (c.program.inode)
 		bpf_loop(RAY_KIN_COUNT, ray_kin_step, &c, 0);
 	return 0;
 }

@@ -303,6 +303,12 @@ enum ray_activity { RAY_INACTIVE, RAY_ACTIVE, RAY_DRAINING /* exit() was called:
 
 enum { RAY_TARGET_WORDS = 1 << 16 }; /* as many bits as there can be processes: the kernel's numbers end at 2^22 */
 
+/* An executable, as the kernel numbers it. */
+struct ray_program_key {
+	__u64 inode;
+	__u32 dev, pad;
+};
+
 enum { RAY_DROP_CPUS = 128 }; /* a power of two; more CPUs than that share */
 
 struct ray_state {
@@ -355,7 +361,7 @@ struct ray_name_offsets {
 	X(NODES) X(NODE_THREADS) X(NODE_CONNS) X(NODE_REQUESTS) X(NODE_WORKS) X(NODE_H2) \
 	X(TARGETS) /* one element, a bit for each tgid: processes that probes fire in, with -x follow */ \
 	X(NODE_BITS) /* alike, for what is in NODES: asked first, as hooks at system calls are hit by all of the machine */ \
-	X(NODE_KIN)
+	X(NODE_KIN) X(PROGRAMS) /* files by struct ray_program_key: with -x follow=nodes, who runs them is followed */
 #define RAY_LINK_CONSTS(X) \
 	X(STRSIZE) X(SLOT_MASK) /* offsets into the slot are and-ed with it */ \
 	X(BLOCK) /* largest copy at a masked offset */ X(WORK_AT) /* the runtime's own area */ X(SCRATCH_START) X(SCRATCH_SIZE) \

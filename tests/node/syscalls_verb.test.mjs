@@ -138,3 +138,43 @@ test('the script that would run can be seen, and runs', needsRoot, async () => {
 	assert.equal(code, 0, stderr);
 	assert.match(printed, /^calls name=openat avg=\d+ max=\d+ errors=\d+$/m);
 });
+
+/** A shell that is nobody's child, and so is not followed with the node that runs this: say(command) has it run one; end() ends it. */
+async function orphan() {
+	const pipe = path.join(tmp(), 'commands');
+	await run('/usr/bin/mkfifo', [pipe]);
+	await run('/bin/sh', ['-c', '(while read -r line; do sh -c "$line"; done > /dev/null 2>&1 < "$0" &)', pipe]);
+	const fd = fs.openSync(pipe, 'w');
+	return { say: (command) => fs.writeSync(fd, `${command}\n`), end: () => fs.closeSync(fd) };
+}
+
+test('--all: nodes that start later, of programs that ran before and of others', needsRoot, async () => {
+	const shell = await orphan();
+	const known = await start(node(22), { code: 'console.log("{}"); setInterval(() => {}, 1e6)' });
+	const verb = startVerb(['syscalls', '--all', '--json', '-e', 'access,openat,execve']);
+	const look = (which, name, rest = '') => `${which.path} -e 'try { require("fs").accessSync("/nowhere/${name}") } catch {} ${rest}'`;
+	const seen = (name) => verb.stdout.split(`"\\"/nowhere/${name}\\""`).length - 1;
+	try {
+		// It is there when it sees what this process does.
+		await until(() => {
+			fs.existsSync('/nowhere/beacon');
+			return seen('beacon') || verb.isGone();
+		}, () => `nothing is seen: ${verb.stderr}`);
+		// Nobody knows the program of these, unless others on the machine run it, too: it is seen when it has been looked at.
+		shell.say(`${look(node(20), 'unknown', 'let n = 0; setInterval(() => { try { require("fs").accessSync("/nowhere/unknown") } catch {} n++ < 200 || process.exit() }, 50)')} &`);
+		await until(() => seen('unknown') || verb.isGone(), () => `what runs a new program is not seen: ${verb.stderr}`);
+		// From now on it is known as the other one: what they do, they do once.
+		for (const which of [22, 20]) for (let i = 0; i < 2; i++) shell.say(look(node(which), `node-${which}-${i}`));
+		shell.say('cat /nowhere/shell');
+		shell.say(look(node(22), 'last'));
+		await until(() => seen('last') || verb.isGone(), () => `the last one is not seen: ${verb.stderr}`);
+		const { code, stderr } = await verb.stop();
+		assert.equal(code, 0, stderr);
+		for (const which of [22, 20]) for (let i = 0; i < 2; i++) assert.equal(seen(`node-${which}-${i}`), 1, `${which} ${i}: ${stderr}`);
+		assert.equal(seen('shell'), 0, 'a process that is no node');
+	} finally {
+		shell.end();
+		if (!verb.isGone()) verb.child.kill('SIGKILL');
+		await known.stop();
+	}
+});
