@@ -43,7 +43,7 @@ class Chart {
 		canvas.addEventListener('dblclick', () => this.selected && this.handlers.open(this.selected));
 		canvas.addEventListener('keydown', (event) => this.key(event));
 		canvas.addEventListener('wheel', (event) => this.wheel(event), { passive: false });
-		new ResizeObserver(() => this.source && this.update()).observe(host);
+		new ResizeObserver(() => this.source && this.resize()).observe(host);
 	}
 
 	/** Another source, or the same that changed; range: the part of it to show. */
@@ -53,6 +53,7 @@ class Chart {
 		this.history = [];
 		this.selected = this.hovered = null;
 		this.depth = FIRST_ROWS;
+		this.below = 0;
 		this.handlers.hover(null);
 		this.update();
 		this.host.scrollTop = this.isFlipped ? this.host.scrollHeight : 0;
@@ -88,9 +89,17 @@ class Chart {
 		this.redraw();
 	}
 
+	// With the root at the bottom, that is what stays where it was.
+	resize() {
+		const { below = 0 } = this;
+		this.update();
+		if (this.isFlipped) this.host.scrollTop = this.host.scrollHeight - this.host.clientHeight - below;
+	}
+
 	// Deep stacks are laid out as far as somebody scrolls.
 	scroll() {
 		const { host, rows } = this;
+		this.below = host.scrollHeight - host.scrollTop - host.clientHeight;
 		const hidden = this.isFlipped ? host.scrollTop : host.scrollHeight - host.scrollTop - host.clientHeight;
 		if (rows?.isCut && hidden < host.clientHeight) {
 			const before = this.content;

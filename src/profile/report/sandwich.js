@@ -43,12 +43,12 @@ class SandwichView {
 			? `total ${percent(rank.total[fn], weights.sum)}, self ${percent(rank.self[fn], weights.sum)}; ${kindText(profile, fn)}`
 			: '';
 		if (isEmpty) return;
+		this.showLines(fn);
 		const members = [];
 		const outer = outerMarks(tree, profile.functions.n);
 		for (let i = 1; i < tree.n; i++) if (tree.fn[i] === fn && outer[i]) members.push(i);
 		this.callers.show(new FlameSource(report, new Upwards(tree, weights, members, fn), ''));
 		this.callees.show(new FlameSource(report, new Downwards(tree, weights, members, fn), ''));
-		this.showLines(fn);
 	}
 
 	showLines(fn) {
