@@ -223,6 +223,7 @@ static void print_json(const struct ray_record_run *r, const struct ray_profile 
 	json_object_set_new(o, "samples", json_integer((json_int_t)samples));
 	json_object_set_new(o, "weight", json_integer((json_int_t)ray_profile_weight(p)));
 	json_object_set_new(o, "threads", json_integer((json_int_t)p->threads.n));
+	json_object_set_new(o, "start", json_real((double)p->start_ns / 1e9));
 	json_object_set_new(o, "duration_ns", json_integer((json_int_t)p->duration_ns));
 	json_object_set_new(o, "lost_samples", json_integer((json_int_t)p->lost_samples));
 	json_object_set_new(o, "cut_stacks", json_integer((json_int_t)p->cut_stacks));
@@ -310,7 +311,7 @@ struct ray_error *ray_record_run(struct ray_record_run *r)
 	r->script.on_round = on_round;
 	r->script.arg = r;
 	r->script.wants_frames = true;
-	r->script.doing = "recording";
+	r->script.doing = "a recording";
 	if (r->mode == RAY_MODE_CPU)
 		r->script.plain_hz = r->frequency;
 	err = ray_script_run(&r->script, &is_shown);

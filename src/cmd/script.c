@@ -328,7 +328,11 @@ static struct ray_error *execute(struct ray_script *s, struct ray_trace_call *t,
 					       .is_patient = true,
 					       .wants_frames = s->wants_frames };
 	ray_auto(ray_trace, trace) = NULL;
-	struct ray_error *err = compile(s, t);
+	struct ray_error *err;
+
+	if (s->wants_frames)
+		ray_trace_hurry();
+	err = compile(s, t);
 
 	if (!err && !s->events_optional)
 		err = check_events(t);

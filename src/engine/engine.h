@@ -31,6 +31,8 @@ struct ray_trace_settings {
 	bool wants_frames; /* of stacks: ray_fact_stack() only, no text is made for each record */
 };
 
+/* Goes before others on a busy machine, as far as it is allowed to: for what must start soon. Traces that name stacks do so by themselves. */
+void ray_trace_hurry(void);
 /* Generates all code; loads nothing. Fails only for what the program asks and we cannot do, with words. */
 RAY_MUST_USE struct ray_error *ray_trace_create(struct ray_program *program, struct ray_catalogue *catalogue,
 						const struct ray_trace_settings *settings, struct ray_trace **ret);

@@ -17,7 +17,7 @@
 
 /* A script that ends takes its heap down, and with it the names of its last stacks: on a busy machine only who comes first sees them.
  * Without the right to it nothing changes; children of ours do not inherit it. */
-static void hurry(void)
+void ray_trace_hurry(void)
 {
 	struct sched_param none = { 0 };
 
@@ -121,7 +121,7 @@ struct ray_error *ray_stacker_create(struct ray_trace *t, struct ray_stacker **r
 	if (t->wants_stacks || t->maps[RAY_LINK_STACK_SCRATCH] >= 0)
 		open_targets(s);
 	if (t->wants_stacks && s->processes.n)
-		hurry();
+		ray_trace_hurry();
 	*ret = ray_take(s);
 	return NULL;
 }

@@ -146,6 +146,7 @@ test('children of cluster, several targets', needsRoot, async () => {
 	const hasBoth = (all) => [first, second].every((pid) => all.some((s) => s.pid === pid && hasPath(s, 'inChild')));
 	await record([target.pid], hasBoth);
 	await record(['--no-children', `${first},${second}`], hasBoth);
+	await record(['--all'], hasBoth);
 	await target.stop();
 });
 
