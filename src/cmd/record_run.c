@@ -15,7 +15,7 @@
 #include "target/node.h"
 #include "view/frame.h"
 
-enum { MOST_NODES = 1000000, MOST_FUNCTIONS = 50000, SHOW_NS = 200000000, TITLE_BYTES = 200 };
+enum { MOST_NODES = 1000000, MOST_FUNCTIONS = 30000, SHOW_NS = 200000000, TITLE_BYTES = 200 };
 
 static uint64_t epoch_ns(void)
 {
