@@ -315,7 +315,7 @@ static struct ray_error *add_sample(struct ray_cpu_tree *t, const struct ray_cpu
 		s.thread = node->thread - 1;
 	s.weight = times->is_ours ? ray_timeline_weight(t->p, length_us * 1000) : ray_reading_weight(length_us * 1000);
 	time = (at_us - node->start_us + (t->p->unit == RAY_UNIT_NS ? length_us : 0)) * 1000;
-	s.time_ns = time > 0 && t->p->has_times ? (uint64_t)ray_reading_weight(time) : 0;
+	s.time_ns = t->p->has_times ? ray_reading_time(time) : 0;
 	ray_profile_add(t->p, &s);
 	return NULL;
 }

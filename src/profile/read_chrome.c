@@ -25,7 +25,8 @@ struct trace {
 	struct ray_profile *p;
 	ray_slices slices;
 	RAY_VEC(struct cpu) cpus;
-	double base_us;
+	double first_us;
+	int64_t base_ns; /* of the earliest slice, from the first one on */
 	bool is_ours;
 	const char *wrong;
 };
@@ -137,10 +138,16 @@ static void read_place(struct trace *t, struct event *e, struct ray_reading_func
 	}
 }
 
+/* A hundred days either way: far from where sums overflow. */
+static int64_t span_ns(double us)
+{
+	return ray_reading_weight(us * 1000);
+}
+
 static void add_slice(struct trace *t, struct event *e)
 {
 	struct ray_reading_function f = { .name = e->name, .file = "" };
-	struct ray_slice s = { .start_us = e->ts, .end_us = e->ts + (e->dur > 0 ? e->dur : 0), .type = e->type };
+	struct ray_slice s = { .type = e->type };
 
 	s.thread = ray_profile_thread(t->p, &(struct ray_profile_thread){ e->pid, e->tid, NULL, NULL });
 	s.weight = e->weight;
@@ -151,8 +158,13 @@ static void add_slice(struct trace *t, struct event *e)
 		f.kind = e->kind;
 	if (e->type != 'E' && !(t->is_ours && !strcmp(e->name, "(no stack)")))
 		s.function = ray_reading_function(t->p, &f);
-	if (!t->slices.n || s.start_us < t->base_us)
-		t->base_us = s.start_us;
+	/* From the first one on, so that large clocks lose nothing; whole nanoseconds, so that an end is the next beginning. */
+	if (!t->slices.n && !t->is_ours)
+		t->first_us = e->ts;
+	s.start_ns = span_ns(e->ts - t->first_us);
+	s.end_ns = s.start_ns + (e->dur > 0 ? span_ns(e->dur) : 0);
+	if (!t->is_ours && s.start_ns < t->base_ns)
+		t->base_ns = s.start_ns;
 	if (!ray_vec_push(&t->slices, s))
 		t->p->failed = true;
 }
@@ -326,7 +338,7 @@ static struct ray_error *finish(struct trace *t)
 	if (!wrong && t->cpus.n)
 		err = finish_cpus(t);
 	else if (!wrong)
-		wrong = ray_slices_finish(t->p, &t->slices, t->is_ours ? 0 : t->base_us, t->is_ours);
+		wrong = ray_slices_finish(t->p, &t->slices, t->base_ns, t->is_ours);
 	if (!err && wrong)
 		err = ray_error_new(RAY_UNREADABLE, "%s", wrong);
 	if (!err && t->p->has_times)

@@ -10,6 +10,10 @@
 
 typedef RAY_VEC(uint32_t) numbers;
 
+struct step {
+	uint32_t function, node;
+};
+
 struct scope {
 	struct ray_pull *j;
 	struct ray_profile *p;
@@ -18,6 +22,7 @@ struct scope {
 	bool has_unit; /* of the first profile: the others must have the same */
 	bool is_time;
 	double earliest_ns;
+	RAY_VEC(struct step) last; /* the stack that was read last, the outermost first */
 };
 
 /* One of its profiles, while it is read. */
@@ -88,19 +93,33 @@ static uint32_t function_at(struct scope *s, double number)
 
 /* ---- sampled ---- */
 
+/* Stacks resemble the one before: as long as frames are the same, so are nodes. */
+static uint32_t step(struct scope *s, size_t depth, uint32_t parent, uint32_t function)
+{
+	struct step next = { function, 0 };
+
+	if (depth < s->last.n && s->last.at[depth].function == function)
+		return s->last.at[depth].node;
+	s->last.n = depth;
+	next.node = ray_reading_node(s->p, parent, function, 0, 0);
+	if (!ray_vec_push(&s->last, next))
+		s->p->failed = true;
+	return next.node;
+}
+
 static void read_stack(struct scope *s, struct part *part)
 {
 	uint32_t node = 0;
 	size_t depth = 0;
 
-	for (ray_pull_array(s->j); ray_pull_item(s->j);) {
-		uint32_t function = function_at(s, ray_pull_number(s->j));
+	for (ray_pull_array(s->j); ray_pull_item(s->j); depth++) {
+		uint32_t function = function_at(s, (double)ray_pull_integer(s->j));
 
-		if (++depth > RAY_READING_DEPTH)
+		if (depth == RAY_READING_DEPTH)
 			ray_pull_fail(s->j, "a stack is too deep");
-		if (s->j->wrong)
+		if (s->j->wrong || s->p->failed)
 			return;
-		node = ray_reading_node(s->p, node, function, 0, 0);
+		node = step(s, depth, node, function);
 	}
 	if (!ray_vec_push(&part->nodes, node))
 		s->p->failed = true;
@@ -242,7 +261,7 @@ static void add_part(struct scope *s, const struct part *part)
 		/* Nothing ran then: what we write for the time between samples. */
 		if (part->is_time && !sample.node)
 			continue;
-		sample.time_ns = part->is_time && time > 0 ? (uint64_t)ray_reading_weight(time) : 0;
+		sample.time_ns = part->is_time ? ray_reading_time(time) : 0;
 		sample.weight = part->is_time && s->is_ours ? ray_timeline_weight(s->p, length) :
 							      ray_reading_weight(length);
 		ray_profile_add(s->p, &sample);
@@ -293,7 +312,7 @@ static void read_top(struct scope *s, bool is_first_time)
 
 static void settle_times(struct scope *s)
 {
-	uint64_t earliest = s->earliest_ns > 0 && s->earliest_ns < 9e15 ? (uint64_t)s->earliest_ns : 0;
+	uint64_t earliest = s->earliest_ns < 9e18 ? ray_reading_time(s->earliest_ns) : 0;
 
 	if (!s->is_ours)
 		s->p->has_times = s->is_time;
@@ -330,6 +349,7 @@ struct ray_error *ray_read_speedscope(const char *bytes, size_t size, struct ray
 		err = ray_pull_error(&second);
 	}
 	ray_vec_free(&s.frames);
+	ray_vec_free(&s.last);
 	if (err)
 		return err;
 	settle_times(&s);

@@ -146,6 +146,11 @@ int64_t ray_reading_weight(double value)
 	return value < bound ? (int64_t)(value < 0 ? value - 0.5 : value + 0.5) : (int64_t)bound;
 }
 
+uint64_t ray_reading_time(double ns)
+{
+	return ns > 0 ? ns < 9e18 ? (uint64_t)(ns + 0.5) : (uint64_t)9e18 : 0;
+}
+
 int ray_reading_line(double value)
 {
 	return value >= 1 && value < INT_MAX ? (int)value : 0;

@@ -30,7 +30,8 @@ uint32_t ray_reading_node(struct ray_profile *p, uint32_t parent, uint32_t funct
 
 /* A number of a foreign file as a weight or a time: no NaN, nothing out of range. */
 int64_t ray_reading_weight(double value);
-int ray_reading_line(double value); /* 0 if it is none */
+uint64_t ray_reading_time(double ns); /* 0 if it is less; clocks may count from 1970 */
+int ray_reading_line(double value);   /* 0 if it is none */
 
 /* Sorts samples by time, if they are not, and tells how long it all took if that is not known. */
 void ray_reading_order(struct ray_profile *p);

@@ -7,7 +7,7 @@
 #include "profile/profile.h"
 
 struct ray_slice {
-	double start_us, end_us;
+	int64_t start_ns, end_ns;
 	int64_t weight; /* of our own files, if not the time counts; 0: not told */
 	uint32_t function;
 	uint32_t thread;
@@ -17,8 +17,8 @@ struct ray_slice {
 
 typedef RAY_VEC(struct ray_slice) ray_slices;
 
-/* Adds the samples. base_us becomes the start of the profile. Those that overlap without one being in the other are cut to fit. Returns
+/* Adds the samples. base_ns becomes the start of the profile. Those that overlap without one being in the other are cut to fit. Returns
  * what is wrong, or NULL. The slices are changed. */
-const char *ray_slices_finish(struct ray_profile *p, ray_slices *slices, double base_us, bool is_ours);
+const char *ray_slices_finish(struct ray_profile *p, ray_slices *slices, int64_t base_ns, bool is_ours);
 
 #endif
