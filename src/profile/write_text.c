@@ -144,8 +144,8 @@ static bool print_threads(const struct table *t)
 		const struct ray_profile_thread *thread = &t->p->threads.at[i];
 
 		at[i] = names.length;
-		ray_text_printf(&names, "%s (%u/%u) %s", *thread->name ? thread->name : "thread", thread->pid,
-				thread->tid, thread->process);
+		ray_text_printf(&names, "%s (%u/%u)%s%s", *thread->name ? thread->name : "thread", thread->pid,
+				thread->tid, *thread->process ? " " : "", thread->process);
 		ray_text_add_bytes(&names, "", 1);
 	}
 	for (size_t i = 0; i < t->p->threads.n; i++)
