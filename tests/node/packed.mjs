@@ -15,9 +15,9 @@ class Numbers {
 	}
 
 	put(value) {
-		let rest = BigInt(value);
-		for (; rest > 127n; rest >>= 7n) this.bytes.push(Number(rest & 127n) | 128);
-		this.bytes.push(Number(rest));
+		let rest = value;
+		for (; rest > 127; rest = Math.floor(rest / 128)) this.bytes.push((rest % 128) | 128);
+		this.bytes.push(rest);
 	}
 
 	signed(value) {
@@ -42,7 +42,7 @@ export class Fake {
 		this.head = { title: 'fake', event: 'on-CPU, 99 Hz', unit: 0, period: 0, duration: 0, hasTimes: true, ...head };
 		this.texts = new Map();
 		this.functions = new Map(); // name -> { number, ... }
-		this.frames = new Map();
+		this.frames = new Map(); // of the function's number and the line
 		this.nodes = new Map();
 		this.nodeList = [];
 		this.threads = [];
@@ -68,11 +68,11 @@ export class Fake {
 		return this.threads.length - 1;
 	}
 
-	/** call: a function's name, or [name, line that ran]. */
+	/** call: a function's name, or [name, line that ran]; a negative line: inlined. */
 	frame(call) {
 		const [name, line] = Array.isArray(call) ? call : [call, 0];
 		const fn = this.define(name);
-		const key = `${fn.number}:${line}`;
+		const key = fn.number * 2 ** 26 + line;
 		if (!this.frames.has(key)) this.frames.set(key, { number: this.frames.size + 1, fn: fn.number, line });
 		return this.frames.get(key).number;
 	}
@@ -123,9 +123,9 @@ export class Fake {
 		const frames = [...this.frames.values()];
 		n.put(frames.length);
 		n.differences(frames, (frame) => frame.fn);
-		n.column(frames, (frame) => frame.line);
+		n.column(frames, (frame) => Math.abs(frame.line));
 		n.column(frames, () => 0);
-		n.column(frames, () => 0);
+		n.column(frames, (frame) => (frame.line < 0 ? 1 : 0));
 		n.put(this.nodeList.length);
 		this.nodeList.forEach((node, i) => n.put(i + 1 - node.parent));
 		n.column(this.nodeList, (node) => node.frame);

@@ -48,7 +48,7 @@ function shop() {
 	for (let i = 0; i < 100; i++) {
 		const time = i * 1e7;
 		if (i < 40) p.sample(main, ['start', 'emit', 'route', ['price', 5], ['price', 6]], { time });
-		else if (i < 60) p.sample(main, ['start', 'emit', 'route', ['price', 7], 'Scavenge'], { time });
+		else if (i < 60) p.sample(main, ['start', 'emit', 'route', ['price', -7], 'Scavenge'], { time });
 		else if (i < 90) p.sample(main, ['start', 'emit', 'cart'], { time });
 		else p.sample(main, ['start', 'epoll'], { time });
 		if (i % 2) p.sample(worker, ['start', ['price', 5]], { time });
@@ -76,6 +76,8 @@ after(async () => {
 test('the head says what was recorded and what was lost', { skip }, async () => {
 	await open(shop(), 'shop.html');
 	assert.equal(await page.title(), 'profile - noderay'); // of the page that carried it
+	const policy = await page.locator('meta[http-equiv]').getAttribute('content');
+	assert.match(policy, /^default-src 'none'; script-src 'sha256-[^ ]+'; style-src 'sha256-[^ ]+'; /);
 	assert.equal(plain(await text('title')), 'node shop.js (7)');
 	const facts = plain(await text('facts'));
 	for (const fact of ['on-CPU, 100 Hz', '1 s', '150 samples', '2 threads', 'node 22.1.0', 'box']) assert.ok(facts.includes(fact), facts);
@@ -204,7 +206,7 @@ test('the table sorts, searches, and leads to a function', { skip }, async () =>
 test('a sandwich shows callers, callees and lines', { skip }, async () => {
 	await page.click('#tab-table');
 	await page.locator('#table-body').getByRole('button', { name: 'price' }).click();
-	assert.match(await text('sandwich-weight'), /total 78\.6%, self 64\.3%; JavaScript/);
+	assert.match(await text('sandwich-weight'), /total 78\.6%, self 64\.3%; JavaScript; inlined into its callers in 18\.2% of it/);
 	const lines = await page.locator('#lines-body tr').allTextContents();
 	assert.deepEqual(lines, ['535.7%64.3%', '7' + '0%14.3%', '628.6%0%']);
 	const callers = await page.locator('#callers-chart canvas').boundingBox();
@@ -375,13 +377,16 @@ test('100,000 stacks and 2,000 frames open at once', { skip }, async () => {
 	const threads = [p.thread('main'), p.thread('worker')];
 	let seed = 1;
 	const next = (below) => (seed = (Math.imul(seed, 1103515245) + 12345) >>> 0) % 65521 % below;
+	const names = Array.from({ length: 5000 }, (_, i) => `f${i}`);
+	const leaves = Array.from({ length: 9000 }, (_, i) => `leaf${i}`);
 	for (let i = 0; i < 100_000; i++) {
 		const stack = ['start', 'loop'];
-		for (let at = i % 7, depth = 0; depth < 16; depth++) stack.push(`f${(at = (at * 31 + next(depth < 8 ? 2 : 4) + depth) % 5000)}`);
-		stack.push(`leaf${i % 9000}`);
+		for (let at = i % 7, depth = 0; depth < 7; depth++) stack.push(names[(at = (at * 31 + next(4) + depth) % 5000)]);
+		stack.push(leaves[i % 9000]);
 		p.sample(threads[i & 1], stack, { time: (i >> 1) * 1e7 });
 	}
 	p.sample(threads[0], [...Array(2000).fill('again'), 'end']);
+	assert.ok(new Set(p.samples.map(({ node }) => node)).size > 95_000);
 	await open(p, 'large.html');
 	const ready = await page.evaluate(() => performance.getEntriesByName('noderay-ready')[0].startTime);
 	assert.ok(ready < 10_000, `${ready} ms`); // a fraction of a second on a machine of its own

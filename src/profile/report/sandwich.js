@@ -39,11 +39,14 @@ class SandwichView {
 		find('sandwich-empty').hidden = !isEmpty;
 		find('sandwich-name').textContent = fn ? isolate(labelOf(profile, fn)) : '';
 		find('sandwich-place').textContent = fn ? isolate(placeOf(profile, fn)) : '';
-		find('sandwich-weight').textContent = fn
-			? `total ${percent(rank.total[fn], weights.sum)}, self ${percent(rank.self[fn], weights.sum)}; ${kindText(profile, fn)}`
-			: '';
+		find('sandwich-weight').textContent = '';
 		if (isEmpty) return;
-		this.showLines(fn);
+		const { lines, inlined } = weighLines(profile, tree, weights, fn);
+		const facts = [`total ${percent(rank.total[fn], weights.sum)}, self ${percent(rank.self[fn], weights.sum)}`];
+		facts.push(kindText(profile, fn));
+		if (inlined) facts.push(`inlined into its callers in ${percent(inlined, rank.total[fn])} of it`);
+		find('sandwich-weight').textContent = facts.join('; ');
+		this.showLines(lines.filter((row) => row.line));
 		const members = [];
 		const outer = outerMarks(tree, profile.functions.n);
 		for (let i = 1; i < tree.n; i++) if (tree.fn[i] === fn && outer[i]) members.push(i);
@@ -51,9 +54,8 @@ class SandwichView {
 		this.callees.show(new FlameSource(report, new Downwards(tree, weights, members, fn), ''));
 	}
 
-	showLines(fn) {
-		const { profile, weights } = this.report;
-		const lines = weighLines(profile, fn, (i) => this.report.keep(i)).filter((row) => row.line);
+	showLines(lines) {
+		const { weights } = this.report;
 		const body = find('lines-body');
 		const cell = (text) => element('td', {}, text);
 		body.replaceChildren(

@@ -112,24 +112,26 @@ function weighMatched(tree, weights, matched) {
 	return sum;
 }
 
-/** The lines of one function that ran: [{ line, self, total }], the heaviest first. A stack counts once for its outermost call. */
-function weighLines(profile, fn, keep) {
-	const { nodes, frames, samples } = profile;
-	const self = new Float64Array(nodes.n);
-	for (let i = 0; i < samples.n; i++) if (keep(i)) self[samples.node[i]] += samples.weight[i];
-	const total = addUp({ n: nodes.n, parent: nodes.parent }, self);
-	const inside = new Uint8Array(nodes.n);
+/** The lines of one function that ran: { lines: [{ line, self, total }], the heaviest first, inlined: what its calls weigh that were inlined
+ *  into their callers }. A stack counts once, for its outermost call. */
+function weighLines({ nodes, frames }, tree, { self, total }, fn) {
+	const inside = new Uint8Array(tree.n);
 	const lines = new Map();
-	for (let i = 1; i < nodes.n; i++) {
-		const isInside = inside[nodes.parent[i]];
-		const isHere = frames.fn[nodes.frame[i]] === fn;
+	let inlined = 0;
+	for (let i = 1; i < tree.n; i++) {
+		const isInside = inside[tree.parent[i]];
+		const isHere = tree.fn[i] === fn;
 		inside[i] = isInside || isHere ? 1 : 0;
 		if (!isHere || !total[i]) continue;
-		const line = frames.line[nodes.frame[i]];
-		const row = lines.get(line) ?? { line, self: 0, total: 0 };
+		const frame = nodes.frame[i];
+		const row = lines.get(frames.line[frame]) ?? { line: frames.line[frame], self: 0, total: 0 };
 		row.self += self[i];
 		if (!isInside) row.total += total[i];
-		lines.set(line, row);
+		if (!isInside && frames.inlined[frame]) inlined += total[i];
+		lines.set(row.line, row);
 	}
-	return [...lines.values()].sort((a, b) => b.total - a.total || b.self - a.self || a.line - b.line);
+	return {
+		inlined,
+		lines: [...lines.values()].sort((a, b) => b.total - a.total || b.self - a.self || a.line - b.line),
+	};
 }
