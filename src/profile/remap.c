@@ -94,8 +94,9 @@ static struct ray_remap_script *get_script(struct ray_remap *r, const char *file
 	if (r->scripts.n * 2 >= r->room && !grow(r))
 		return NULL;
 	slot = slot_of(r->table, r->room, name);
-	if (*slot)
-		return *slot;
+	s = *slot;
+	if (s)
+		return s;
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return NULL;
