@@ -118,8 +118,10 @@ static long ray_http_step(__u64 i, struct ray_http_loop *c)
 		ray_http_bytes(c);
 	if (w->at < w->end && stream->state >= RAY_HTTP_BODY)
 		w->at += ray_http_skip(stream, w->end - w->at);
-	if (stream->state == RAY_HTTP_DONE)
+	if (stream->state == RAY_HTTP_DONE) {
+		RAY_FORGET();
 		w->event = event = ray_http_done(c);
+	}
 	return event || ray_http_is_over(c, w);
 }
 
@@ -178,7 +180,7 @@ RAY_RUNTIME __u64 ray_http_go(__u64 slot, struct ray_node_conn *conn)
 	if (!c.s || !conn)
 		return 0;
 	c.is_out = c.s->cursor[RAY_AT_FLAGS] & RAY_AT_OUT;
-	c.stream = c.is_out ? &conn->out : &conn->in;
+	c.stream = ray_http_stream(conn, c.is_out);
 	w = ray_http_window(c.s);
 	w->event = 0;
 	if (bpf_loop(RAY_HTTP_STEPS, ray_http_step, &c, 0) == RAY_HTTP_STEPS)

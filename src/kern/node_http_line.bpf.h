@@ -80,10 +80,16 @@ static __always_inline void ray_http_do_lost(struct ray_http_loop *c)
 	conn->first = number + 1;
 }
 
-static __noinline void ray_http_lost(struct ray_http_loop *c)
+static __noinline void ray_http_lost_call(struct ray_http_loop *c)
 {
 	ray_http_do_lost(c);
 	RAY_NOTHING();
+}
+
+static __always_inline void ray_http_lost(struct ray_http_loop *c)
+{
+	RAY_FORGET();
+	ray_http_lost_call(c);
 }
 
 /* A message begins that this connection can have; 0: it cannot, or nobody wants to know. */

@@ -127,6 +127,7 @@ static __always_inline __u64 ray_http_head_end(struct ray_http_loop *c)
 		stream->state = RAY_HTTP_DONE;
 		return 0;
 	}
+	RAY_FORGET();
 	return stream->flags & RAY_HTTP_IS_RESPONSE ? ray_http_response_head(c) : ray_http_request_head(c);
 }
 
