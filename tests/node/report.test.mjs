@@ -233,6 +233,20 @@ test('the view of times joins what follows each other', { skip }, async () => {
 	assert.equal(await chosen(), 'cart');
 	assert.match(await text('details-weight'), /300 ms from 600 ms/);
 	await page.keyboard.press('Escape');
+	// Only the time in view, everywhere: cart is all of main's then, beside 15 of the worker's.
+	assert.ok(await page.locator('#time-only').isDisabled());
+	await at(0.75, 2);
+	await page.click('#time-only');
+	assert.equal(await text('status'), '30.0% shown');
+	await page.keyboard.press('1');
+	await press('flame-chart', 0.3, 3);
+	assert.equal(await chosen(), 'cart');
+	assert.match(await text('details-weight'), /total 30 samples \(300 ms\), 66\.7%/);
+	await page.keyboard.press('Escape');
+	await page.keyboard.press('2');
+	await page.keyboard.press('o');
+	assert.equal(await text('status'), '93.3% shown');
+	await page.keyboard.press('Escape');
 	await at(0.95, 1);
 	assert.match(await chosen(), /^Nothing chosen/);
 	await page.selectOption('#time-thread', { index: 1 });

@@ -82,6 +82,7 @@ class Report {
 
 	showZoom() {
 		find('back').disabled = find('reset').disabled = !this.charts.some((chart) => chart.isZoomed);
+		if (this.viewName === 'time') this.view.showOnly();
 	}
 
 	showStatus() {
@@ -181,6 +182,7 @@ function actionsOf(report) {
 		r: reset,
 		Backspace: back,
 		Escape: reset,
+		o: () => report.viewName === 'time' && views.time.toggleOnly(),
 		s: () => report.details.fn && report.openFunction(report.details.fn),
 		c: () => report.details.copy(),
 		d: () => toggleTheme(report),
@@ -198,7 +200,16 @@ function swapSides(report) {
 
 function listen(report) {
 	const actions = actionsOf(report);
-	const buttons = { invert: 'i', flip: 'f', back: 'b', reset: 'r', theme: 'd', 'help-open': '?', side: 'w' };
+	const buttons = {
+		invert: 'i',
+		flip: 'f',
+		back: 'b',
+		reset: 'r',
+		theme: 'd',
+		'help-open': '?',
+		side: 'w',
+		'time-only': 'o',
+	};
 	for (const [id, key] of Object.entries(buttons)) find(id).addEventListener('click', () => actions[key]());
 	find('help-close').addEventListener('click', () => find('help').close());
 	const tabs = Object.keys(report.views);

@@ -25,6 +25,7 @@ class Filters {
 		this.idleKind = profile.kinds.indexOf('idle');
 		this.isOff = new Uint8Array(profile.kinds.length);
 		this.threads = new Uint8Array(profile.threads.length).fill(1);
+		this.time = null; // or { from, to }
 		this.weighThreads();
 		this.weighKinds();
 		this.makeChips();
@@ -32,10 +33,16 @@ class Filters {
 	}
 
 	keep(i) {
-		const { samples } = this.report.profile;
-		return (
-			this.threads[samples.thread[i]] === 1 && !(this.isOff[this.idleKind] && this.isIdleNode[samples.node[i]])
-		);
+		const { thread, node, time } = this.report.profile.samples;
+		if (!this.threads[thread[i]] || (this.time && (time[i] < this.time.from || time[i] >= this.time.to)))
+			return false;
+		return !(this.isOff[this.idleKind] && this.isIdleNode[node[i]]);
+	}
+
+	/** range: only samples that began in it; null: all. */
+	setTime(range) {
+		this.time = range;
+		this.report.change(false);
 	}
 
 	/** By function: is it folded into its callers? null: none is. */

@@ -152,6 +152,21 @@ class TimeView {
 		return [this.chart];
 	}
 
+	/** What is in view becomes all there is, or no longer. */
+	toggleOnly() {
+		const { filters } = this.report;
+		if (filters.time) filters.setTime(null);
+		else if (this.chart.source.isTimed && this.chart.isZoomed) filters.setTime(this.chart.range);
+		this.showOnly();
+	}
+
+	showOnly() {
+		const { time } = this.report.filters;
+		const button = find('time-only');
+		button.setAttribute('aria-pressed', String(Boolean(time)));
+		button.disabled = !time && !(this.chart.source.isTimed && this.chart.isZoomed);
+	}
+
 	fillThreads() {
 		const { profile, threadWeights } = this.report;
 		const order = profile.threads.map((_, i) => i).sort((a, b) => threadWeights[b] - threadWeights[a]);
@@ -174,6 +189,7 @@ class TimeView {
 		this.chart.show(source, isSame && this.chart.isZoomed ? this.chart.range : source.full);
 		this.shown = this.select.value;
 		find('time-empty').hidden = source.spans.length > 0;
+		this.showOnly();
 		find('time-note').textContent = source.isTimed
 			? 'blank: it did not run, or is filtered out'
 			: 'in order; widths are weights, not times';
