@@ -59,7 +59,7 @@ void ray_top_has(struct ray_top *t, bool gc, bool requests);
 
 /* ---- what is to be shown ---- */
 
-enum { RAY_TOP_LABEL = 64 };
+enum { RAY_TOP_LABEL = 96 };
 
 struct ray_top_loop {
 	bool is_known;

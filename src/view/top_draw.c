@@ -319,8 +319,7 @@ void ray_top_draw_function(struct ray_top_screen *s, const struct ray_top_answer
 	if (c.kind)
 		ray_page_cell(page, kind, ray_profile_kind_word(f->kind), c.kind, RAY_ALIGN_LEFT, RAY_CUT_NEVER);
 	/* Of C++ the end says more than the namespaces. */
-	ray_page_cell(page, kind, f->name, c.name, RAY_ALIGN_LEFT,
-		      strstr(f->name, "::") ? RAY_CUT_START : RAY_CUT_END);
+	ray_page_cell(page, kind, f->name, c.name, RAY_ALIGN_LEFT, strstr(f->name, "::") ? RAY_CUT_START : RAY_CUT_END);
 	ray_page_put(page, style, " ");
 	ray_page_cell(page, is_selected ? style : RAY_STYLE_FAINT, ray_text_get(&place), c.place, RAY_ALIGN_LEFT,
 		      RAY_CUT_START);
