@@ -135,6 +135,7 @@ static struct ray_error *choose_pace(const struct ray_call *call, struct ray_top
 		return err;
 	if (r->interval_ns < 100000000 || r->interval_ns > 3600000000000)
 		return ray_error_new(RAY_USAGE, "top: --interval can be 100ms to 1h");
+	r->interval_ns -= r->interval_ns % 100000000; /* the script counts tenths of a second */
 	if (hz < 1 || hz > MAX_FREQUENCY)
 		return ray_error_new(RAY_USAGE, "top: --frequency can be 1 to %d, not %ld", MAX_FREQUENCY, hz);
 	snprintf(r->source, sizeof(r->source), "%ld Hz", hz);

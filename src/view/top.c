@@ -319,13 +319,13 @@ static bool add_profile(struct ray_top *t, const struct ray_profile *p, const st
 	return is_whole;
 }
 
-/* The first slice of the window. */
+/* The first slice of the window: one at least, however long it is. */
 static size_t first_slice(const struct ray_top_past *past, uint64_t window_ns, uint64_t *length_ret)
 {
 	size_t first = past->slices.n;
 
 	*length_ret = 0;
-	while (first && (*length_ret + past->slices.at[first - 1]->length_ns / 2 < window_ns))
+	while (first && (!*length_ret || *length_ret + past->slices.at[first - 1]->length_ns / 2 < window_ns))
 		*length_ret += past->slices.at[--first]->length_ns;
 	return first;
 }

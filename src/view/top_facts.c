@@ -118,6 +118,9 @@ static void end_collections(struct ray_top *t, struct ray_top_slice *slice)
 			t->failed = true;
 		p->count = p->ns = p->longest = 0;
 	}
+	for (size_t i = t->collectors.n; i-- > 0;) /* of threads that are gone */
+		if (!t->collectors.at[i].heap)
+			t->collectors.at[i] = t->collectors.at[--t->collectors.n];
 }
 
 void ray_top_facts_end(struct ray_top *t, struct ray_top_slice *slice, uint64_t epoch_ns)

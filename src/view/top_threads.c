@@ -6,7 +6,7 @@
 
 #include "view/top_internal.h"
 
-enum { MOST_THREADS = 4096 /* ended ones are forgotten past that */ };
+enum { MOST_THREADS = 4096, MOST_PROCESSES = 256 /* ended ones are forgotten past that */ };
 
 /* ---- as they were last seen ---- */
 
@@ -99,7 +99,24 @@ static void see_thread(struct ray_top *t, const struct ray_top_thread *thread, s
 	s->thread.name = keep(&s->name, thread->name);
 }
 
-static void forget_ended(struct ray_top *t)
+static void forget_processes(struct ray_top *t)
+{
+	size_t kept = 1; /* the first one names all of it */
+
+	if (t->processes.n < MOST_PROCESSES)
+		return;
+	for (size_t i = 1; i < t->processes.n; i++) {
+		if (t->processes.at[i].is_there) {
+			t->processes.at[kept++] = t->processes.at[i];
+			continue;
+		}
+		free(t->processes.at[i].title);
+		free(t->processes.at[i].version);
+	}
+	t->processes.n = kept;
+}
+
+static void forget_threads(struct ray_top *t)
 {
 	size_t kept = 0;
 
@@ -116,7 +133,8 @@ static void forget_ended(struct ray_top *t)
 
 void ray_top_threads_see(struct ray_top *t, const struct ray_top_moment *m, struct ray_top_slice *slice)
 {
-	forget_ended(t);
+	forget_threads(t);
+	forget_processes(t);
 	for (size_t i = 0; i < t->threads.n; i++)
 		t->threads.at[i].is_there = false;
 	for (size_t i = 0; i < t->processes.n; i++)

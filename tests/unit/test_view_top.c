@@ -38,6 +38,9 @@ static void windows_add_slices_up(void **state)
 	assert_int_equal(row_of(&a, "letterDistance")->self, 120);
 	assert_int_equal(row_of(&a, "letterDistance")->total, 144);
 	ray_top_answer_deinit(&a);
+	a = ask(t, (struct ray_top_query){ .window_ns = SECOND / 10 });
+	assert_int_equal(a.length_ns, SECOND); /* a slice is never cut */
+	ray_top_answer_deinit(&a);
 	a = ask(t, (struct ray_top_query){ .window_ns = 60 * SECOND });
 	assert_int_equal(a.length_ns, 8 * SECOND); /* there is no more */
 	assert_int_equal(a.weight, 800);
