@@ -59,7 +59,7 @@ void ray_top_has(struct ray_top *t, bool gc, bool requests);
 
 /* ---- what is to be shown ---- */
 
-enum { RAY_TOP_LABEL = 96 };
+enum { RAY_TOP_LABEL = 96, RAY_TOP_TITLE = 256 };
 
 struct ray_top_loop {
 	bool is_known;
@@ -84,7 +84,8 @@ struct ray_top_group {
 struct ray_top_figures {
 	uint64_t window_ns;		/* that they are of: less than was asked for in the beginning */
 	double cpu;			/* of all processes */
-	struct ray_top_process process; /* the first one; texts are the model's */
+	struct ray_top_process process; /* the first one; without its texts, which follow */
+	char title[RAY_TOP_TITLE], version[32];
 	size_t processes, threads;
 	uint64_t rss;		  /* of all processes */
 	uint64_t heap;		  /* of all their isolates, as far as they have collected garbage: in use after that */

@@ -150,8 +150,8 @@ static json_t *kinds_json(const struct ray_top_answer *a)
 static void process_json(json_t *o, const struct ray_top_figures *f)
 {
 	json_object_set_new(o, "pid", f->process.pid ? json_integer(f->process.pid) : json_null());
-	json_object_set_new(o, "title", ray_json_text(f->process.title));
-	json_object_set_new(o, "node", *f->process.version ? ray_json_text(f->process.version) : json_null());
+	json_object_set_new(o, "title", ray_json_text(f->title));
+	json_object_set_new(o, "node", *f->version ? ray_json_text(f->version) : json_null());
 	json_object_set_new(o, "uptime_s", json_integer((json_int_t)f->process.uptime_s));
 	json_object_set_new(o, "processes", json_integer((json_int_t)f->processes));
 	json_object_set_new(o, "cpu", json_real(f->cpu));

@@ -73,11 +73,11 @@ static void draw_title(const struct ray_top_screen *s, const struct ray_top_answ
 	char age[16];
 	size_t room, width = ray_page_columns_left(page);
 
-	ray_text_printf(&left, "%u %s", f->process.pid, f->process.title);
+	ray_text_printf(&left, "%u %s", f->process.pid, f->title);
 	if (f->processes > 1)
 		ray_text_printf(&left, " + %zu", f->processes - 1);
-	if (*f->process.version)
-		ray_text_printf(&left, "  node %s", f->process.version);
+	if (*f->version)
+		ray_text_printf(&left, "  node %s", f->version);
 	if (f->process.uptime_s)
 		ray_text_printf(&left, "  up %s", ray_format_age(f->process.uptime_s, age));
 	state_text(s, a, &right);

@@ -329,8 +329,12 @@ static void add_processes(const struct ray_top *t, struct ray_top_figures *ret)
 	for (size_t i = 0; i < t->processes.n; i++) {
 		const struct ray_top_process_state *s = &t->processes.at[i];
 
-		if (!i)
+		if (!i) {
 			ret->process = s->process;
+			ret->process.title = ret->process.version = "";
+			snprintf(ret->title, sizeof(ret->title), "%s", s->process.title);
+			snprintf(ret->version, sizeof(ret->version), "%s", s->process.version);
+		}
 		if (!s->is_there)
 			continue;
 		ret->processes++;
