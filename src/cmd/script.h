@@ -38,9 +38,9 @@ struct ray_trace_call;
 
 struct ray_script {
 	const struct ray_call *call;
-	const char *name; /* scripts/NAME.d */
-	bool any_process; /* targets need not be a node */
-	bool is_strict; /* a probe that matches nothing in targets that run is an error */
+	const char *name;     /* scripts/NAME.d */
+	bool any_process;     /* targets need not be a node */
+	bool is_strict;	      /* a probe that matches nothing in targets that run is an error */
 	bool quiet_command;   /* a command that is started is kept off the terminal: a screen is drawn there */
 	bool events_optional; /* goes on without the events of node that a target does not tell */
 	bool wants_frames;    /* the view takes stacks as frames, never as text */

@@ -201,8 +201,8 @@ struct ray_stack_ref {
 
 enum {
 	RAY_STACK_FRAMES = 1024, /* the most that are walked */
-	RAY_STACK_TOP = 32,	/* words at the stack pointer */
-	RAY_FRAME_WORDS = 8,	/* of a frame of V8, from fp - RAY_FRAME_BELOW on */
+	RAY_STACK_TOP = 32,	 /* words at the stack pointer */
+	RAY_FRAME_WORDS = 8,	 /* of a frame of V8, from fp - RAY_FRAME_BELOW on */
 	RAY_FRAME_BELOW = 40,
 	RAY_FUNCTION_WORDS = 5, /* of a JSFunction */
 	RAY_BELOW_WORDS = 16,
