@@ -122,7 +122,10 @@ static bool is_running(struct ray_js *js, uint64_t shared, uint64_t pc, enum ray
 	if (region == RAY_WALK_JIT) {
 		if (!ray_v8_code_find(&js->v8, pc, &code) || code.tier == RAY_TIER_NONE)
 			return true; /* nothing speaks against it */
-		return ray_v8_code_is_of(&js->v8, &code, shared);
+		/* A function may have lost its baseline code while that still runs; its frame has the bytecode, too. */
+		return ray_v8_code_is_of(&js->v8, &code, shared) ||
+		       (code.tier == RAY_TIER_BASELINE && ray_v8_shared_bytecode(&js->v8, shared, &own) &&
+			own == bytecode);
 	}
 	if (!ray_v8_is(&js->v8, bytecode, RAY_V8_TYPE_BYTECODE_ARRAY))
 		return true;
@@ -273,8 +276,10 @@ static uint64_t find_shared(struct ray_js *js, const struct ray_sampled_known *k
 
 	if (f->region != RAY_WALK_JIT || !ray_v8_code_find(&js->v8, f->at, &code))
 		return interpreted_function(js, known, bytecode);
-	if (code.tier == RAY_TIER_BASELINE)
-		return baseline_function(js, known, &code);
+	if (code.tier == RAY_TIER_BASELINE) {
+		shared = baseline_function(js, known, &code);
+		return shared ? shared : interpreted_function(js, known, bytecode);
+	}
 	return ray_v8_code_shared(&js->v8, &code, &shared) ? shared : 0;
 }
 
