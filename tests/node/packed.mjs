@@ -147,3 +147,67 @@ export class Fake {
 		return html.replace(/("application\/x-noderay-profile">)[^<]*/, (_, tag) => `${tag}\n${this.packed()}\n`);
 	}
 }
+
+class Columns {
+	constructor(bytes) {
+		this.bytes = bytes;
+		this.at = 0;
+	}
+
+	take() {
+		let value = 0, scale = 1;
+		for (;; scale *= 128) {
+			const byte = this.bytes[this.at++];
+			value += (byte & 127) * scale;
+			if (byte < 128) return value;
+		}
+	}
+
+	signed() {
+		const value = this.take();
+		return value % 2 ? -(value + 1) / 2 : value / 2;
+	}
+
+	list(n = this.take()) {
+		return Array.from({ length: n }, () => this.take());
+	}
+
+	differences(n) {
+		let last = 0;
+		return Array.from({ length: n }, () => (last += this.signed()));
+	}
+
+	/** Rows of so many columns, which are named. */
+	rows(names, n = this.take(), differences = []) {
+		const columns = names.map((name) => (differences.includes(name) ? this.differences(n) : this.list(n)));
+		return Array.from({ length: n }, (_, i) => Object.fromEntries(names.map((name, k) => [name, columns[k][i]])));
+	}
+
+	texts() {
+		return this.list().map((length) => this.bytes.toString('utf8', this.at, (this.at += length)));
+	}
+}
+
+/** The profile of a report: { threads, samples }; a sample has its thread, weight and frames, the innermost first, each with
+ *  kind, name, file, where the function begins (beginLine), the line that ran (0: not known) and isInlined. */
+export function unpack(html) {
+	const [, packed] = /"application\/x-noderay-profile">([^<]*)/.exec(html);
+	const bytes = zlib.inflateSync(Buffer.from(packed, 'base64')), magic = 'noderay-profile 1\n';
+	if (!bytes.toString('utf8', 0, magic.length).startsWith(magic)) throw new Error('no packed profile');
+	const c = new Columns(bytes.subarray(magic.length)), texts = c.texts(), kinds = c.list().map((i) => texts[i]);
+	c.list(); // the head
+	const functions = c.rows(['kind', 'name', 'file', 'line', 'column', 'package']);
+	const frames = c.rows(['fn', 'line', 'column', 'inlined'], undefined, ['fn']).map(({ fn, line, column, inlined }) => {
+		const f = functions[fn - 1];
+		return { kind: kinds[f.kind], name: texts[f.name], file: texts[f.file], package: texts[f.package], beginLine: f.line, line, column, isInlined: inlined === 1 };
+	});
+	const nodes = c.rows(['up', 'frame']).map(({ up, frame }, i) => ({ parent: i + 1 - up, frame: frames[frame - 1] }));
+	const threads = c.rows(['pid', 'tid', 'name', 'process']).map((t) => ({ ...t, name: texts[t.name], process: texts[t.process] }));
+	const n = c.take(), times = c.differences(n), ends = c.differences(n), owners = c.list(n), weights = Array.from({ length: n }, () => c.signed());
+	const stackOf = (node) => {
+		const stack = [];
+		for (let at = node; at; at = nodes[at - 1].parent) stack.push(nodes[at - 1].frame);
+		return stack;
+	};
+	return { threads, samples: ends.map((node, i) => ({ time: times[i], thread: threads[owners[i]], weight: weights[i], frames: stackOf(node) })) };
+}
