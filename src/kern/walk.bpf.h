@@ -11,7 +11,15 @@
 #include "kern/walk_memory.bpf.h"
 
 /* Indices in struct pt_regs of x86-64. */
-enum { RAY_REG_R12 = 3, RAY_REG_BP = 4, RAY_REG_R9 = 8, RAY_REG_IP = 16, RAY_REG_CS = 17, RAY_REG_SP = 19 };
+enum {
+	RAY_REG_R12 = 3,
+	RAY_REG_BP = 4,
+	RAY_REG_R9 = 8,
+	RAY_REG_DI = 14,
+	RAY_REG_IP = 16,
+	RAY_REG_CS = 17,
+	RAY_REG_SP = 19
+};
 enum { RAY_CS_USER64 = 0x33, RAY_RANGE_STEPS = 14, RAY_ROW_STEPS = 13 /* a page has no more rows than bytes */ };
 
 struct ray_walk_context {
@@ -106,15 +114,31 @@ RAY_WALK_PART int ray_walk_hijacked(struct ray_walker *w)
 	return 1;
 }
 
+/* The innermost frame may only be being made: then its function is not on the stack yet, but in rdi. A frame that is being taken down
+ * (mov rsp, rbp; pop rbp) has the stack pointer there, too. */
+static __always_inline int ray_walk_is_building(struct ray_walker *w)
+{
+	__u64 depth = w->at.fp - w->at.sp;
+	__u8 next = 0;
+
+	if (w->record.count != 1 || (depth != 0 && depth != 8) || !ray_is_tagged(w->record.regs[RAY_REG_DI]))
+		return 0;
+	return depth || (!bpf_probe_read_user(&next, 1, (void *)w->at.pc) && next != 0x5d);
+}
+
 /* Of a frame that may be V8's: the words around fp, and of the objects there what names the function. */
 static __always_inline int ray_walk_v8_words(struct ray_walker *w, struct ray_walk_frame *f)
 {
 	__u32 flags = 0;
+	int building;
 
 	if (!w || !f || ray_walk_read(w, f->words, sizeof(f->words), w->at.fp - RAY_FRAME_BELOW))
 		return 0;
 	flags = RAY_FRAME_HAS_WORDS;
-	if (ray_is_tagged(f->words[4]) && ray_is_tagged(f->words[3])) {
+	building = ray_walk_is_building(w);
+	if (building)
+		f->words[3] = w->record.regs[RAY_REG_DI];
+	if ((building || ray_is_tagged(f->words[4])) && ray_is_tagged(f->words[3])) {
 		if (!bpf_probe_read_user(f->function, sizeof(f->function), (void *)(f->words[3] - 1)))
 			flags |= RAY_FRAME_HAS_FUNCTION;
 		if (ray_is_tagged(f->words[7]) && !bpf_probe_read_user(&f->receiver_map, 8, (void *)(f->words[7] - 1)))

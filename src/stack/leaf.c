@@ -124,6 +124,35 @@ static bool in_epilogue(struct ray_js *js, const struct ray_unwind_regs *regs, s
 	return true;
 }
 
+/* Slots below the stack pointer are not written yet, and hold what an older frame left there. (They are still good where the frame is taken down:
+ * mov rsp, rbp; pop rbp.) */
+static bool is_building(struct ray_js *js, const struct ray_raw_frame *f, const struct ray_v8_frame *frame)
+{
+	static const uint8_t pop_rbp = 0x5d;
+	uint8_t next;
+
+	if (f->sp > f->fp || f->sp <= f->fp + (uint64_t)(int64_t)ray_v8_get(js->layout, RAY_V8_FP_FUNCTION))
+		return false;
+	if (f->sp <= f->fp + (uint64_t)(int64_t)ray_v8_get(js->layout, RAY_V8_FP_CONTEXT))
+		return frame->kind != RAY_V8_FRAME_TYPED; /* its type is all that such a frame has */
+	return ray_target_read(js->target, f->pc, &next, 1) == 1 && next != pop_rbp;
+}
+
+/* Which function it will be is in rdi until then, for code that makes the frames of functions. */
+static void inspect_building(struct ray_js *js, const struct ray_raw_frame *f, const struct ray_unwind_regs *regs,
+			     struct ray_leaf *ret)
+{
+	struct ray_v8_code code;
+	uint64_t shared;
+
+	ret->building = ret->entering = true;
+	if (f->region == RAY_WALK_JIT)
+		ret->entered = ray_v8_code_find(&js->v8, f->pc, &code) ? called_function(js, &code, regs) : 0;
+	else if (regs->valid & 1u << REG_RDI && ray_leaf_is_entry(js, f->pc) &&
+		 ray_v8_function_shared(&js->v8, regs->reg[REG_RDI], &shared))
+		ret->entered = regs->reg[REG_RDI];
+}
+
 static void inspect_jit(struct ray_js *js, const struct ray_raw_frame *f, const struct ray_v8_frame *frame,
 			const struct ray_unwind_regs *regs, struct ray_leaf *ret)
 {
@@ -174,13 +203,19 @@ static bool is_handler(struct ray_js *js, uint64_t pc)
 
 bool ray_leaf_is_entry(struct ray_js *js, uint64_t pc)
 {
-	static const char name[] = "InterpreterEntryTrampoline";
+	static const char *const names[] = { "InterpreterEntryTrampoline", "BaselineOutOfLinePrologue" };
 	const struct ray_module *m;
 	struct ray_symbol s;
 	uint64_t vaddr;
+	const char *name;
 
-	return ray_walk_region(js, pc, &m, &vaddr) == RAY_WALK_BUILTIN && ray_elf_symbol_at(m->elf, vaddr, &s) &&
-	       ray_js_builtin_name(s.name) && !strncmp(ray_js_builtin_name(s.name), name, sizeof(name) - 1);
+	if (ray_walk_region(js, pc, &m, &vaddr) != RAY_WALK_BUILTIN || !ray_elf_symbol_at(m->elf, vaddr, &s))
+		return false;
+	name = ray_js_builtin_name(s.name);
+	for (size_t i = 0; name && i < RAY_COUNT(names); i++)
+		if (!strncmp(name, names[i], strlen(names[i])))
+			return true;
+	return false;
 }
 
 static void inspect_builtin(struct ray_js *js, const struct ray_raw_frame *f, const struct ray_v8_frame *frame,
@@ -209,7 +244,9 @@ void ray_leaf_inspect(struct ray_js *js, const struct ray_raw_frame *f, const st
 	if (!f->fp)
 		return;
 	ray_v8_frame_read(&js->v8, f->fp, &frame);
-	if (f->region == RAY_WALK_JIT)
+	if (is_building(js, f, &frame))
+		inspect_building(js, f, regs, ret);
+	else if (f->region == RAY_WALK_JIT)
 		inspect_jit(js, f, &frame, regs, ret);
 	else
 		inspect_builtin(js, f, &frame, regs, ret);

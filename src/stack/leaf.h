@@ -14,7 +14,8 @@ struct ray_leaf {
 	bool frameless;		 /* rbp is the caller's; then: */
 	uint64_t return_address; /* into the caller */
 	uint64_t caller_sp;	 /* behind it */
-	bool entering;		 /* in the prologue: it has no frame yet */
+	bool entering;		 /* in the prologue: it has no frame yet, or only a part of one: */
+	bool building; /* the frame stands, but its function is not in it yet, and what is there is of an older one */
 	uint64_t entered;	 /* entering: the JSFunction that is called; 0 if not known */
 	int32_t bytecode_offset; /* in an interpreted frame, from the registers; -1 when not there */
 	bool stale;		 /* it should be there, but those registers are not known: the frame's own is old */
@@ -29,7 +30,7 @@ void ray_leaf_inspect_caller(struct ray_js *js, const struct ray_raw_frame *f, s
 /* Executable, and behind something that looks like a call instruction. */
 bool ray_leaf_is_return_address(struct ray_js *js, uint64_t address);
 
-/* In the builtin that makes the frames of interpreted functions. */
+/* In a builtin that makes the frames of functions. */
 bool ray_leaf_is_entry(struct ray_js *js, uint64_t pc);
 
 #endif

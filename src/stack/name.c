@@ -27,6 +27,9 @@ struct namer {
 	const char *held, *class;
 };
 
+/* What V8 compiles a regular expression to. */
+static const char regexp_code[] = "(RegExp code)";
+
 static bool push(struct namer *n, struct ray_frame f)
 {
 	if (!f.function)
@@ -347,7 +350,11 @@ static bool push_typed(struct namer *n, const struct ray_raw_frame *raw, const s
 
 	if (!strcmp(type, "WasmFrame"))
 		return push_wasm(n, raw);
-	f.function = builtin ? ray_arena_printf(n->arena, "%s [%s]", builtin, type) : ray_arena_strdup(n->arena, type);
+	if (!strcmp(type, "IrregexpFrame") && raw->region == RAY_WALK_JIT)
+		f.function = regexp_code;
+	else
+		f.function = builtin ? ray_arena_printf(n->arena, "%s [%s]", builtin, type) :
+				       ray_arena_strdup(n->arena, type);
 	return push(n, f);
 }
 
@@ -372,7 +379,52 @@ static bool push_frameless(struct namer *n, const struct ray_raw_frame *raw, con
 	return push(n, f);
 }
 
-static bool name_v8(struct namer *n, const struct ray_raw_frame *raw, const struct ray_module *m, uint64_t vaddr)
+/* The frame is being made: nothing of it can be read, but the function that it will be may be known. */
+static bool push_building(struct namer *n, const struct ray_raw_frame *raw, const struct ray_module *m, uint64_t vaddr)
+{
+	struct ray_v8_frame v = { .kind = RAY_V8_FRAME_FUNCTION, .bytecode_offset = -1, .argc = -1 };
+
+	if (raw->region == RAY_WALK_JIT)
+		return push_frameless(n, raw, m, vaddr);
+	if (!push_builtin(n, raw, m, vaddr))
+		return false;
+	if (!ray_v8_function_shared(&n->js->v8, raw->entered, &v.shared))
+		return true;
+	v.function = raw->entered;
+	return push_function(n, raw, &v, builtin_name(n, m, vaddr));
+}
+
+/* Slots below the stack pointer are not written yet. */
+static void forget_unwritten(struct namer *n, const struct ray_raw_frame *raw, struct ray_v8_frame *v)
+{
+	const struct ray_v8_layout *layout = n->js->layout;
+	static const uint8_t pop_rbp = 0x5d;
+	uint8_t next;
+
+	if (!raw->exact || raw->sp > raw->fp ||
+	    raw->sp <= raw->fp + (uint64_t)(int64_t)ray_v8_get(layout, RAY_V8_FP_BYTECODE_OFFSET) ||
+	    (ray_target_read(n->js->target, raw->pc, &next, 1) == 1 && next == pop_rbp))
+		return;
+	v->bytecode_offset = -1;
+	if (raw->sp > raw->fp + (uint64_t)(int64_t)ray_v8_get(layout, RAY_V8_FP_BYTECODE_ARRAY))
+		v->bytecode_array = 0;
+}
+
+/* Compiled regular expressions are thrown away early; who called them is still there: V8 itself, or a builtin. */
+static bool is_called_by_regexp(struct namer *n, const struct ray_raw_frame *caller)
+{
+	const struct ray_module *m;
+	struct ray_symbol s;
+	uint64_t vaddr;
+
+	return caller && (caller->region == RAY_WALK_NATIVE || caller->region == RAY_WALK_BUILTIN) &&
+	       ray_walk_region(n->js, caller->at, &m, &vaddr) != RAY_WALK_NOWHERE && m && m->elf &&
+	       ray_elf_symbol_at(m->elf, vaddr, &s) && strstr(s.name, "RegExp");
+}
+
+/* caller: NULL if it is the outermost. */
+static bool name_v8(struct namer *n, const struct ray_raw_frame *raw, const struct ray_module *m, uint64_t vaddr,
+		    const struct ray_raw_frame *caller)
 {
 	struct ray_frame f = new_frame(raw, raw->region == RAY_WALK_BUILTIN ? RAY_FRAME_BUILTIN : RAY_FRAME_STUB);
 	struct ray_v8_frame v = { .kind = RAY_V8_FRAME_UNKNOWN };
@@ -384,12 +436,15 @@ static bool name_v8(struct namer *n, const struct ray_raw_frame *raw, const stru
 	}
 	if (raw->frameless)
 		return push_frameless(n, raw, m, vaddr);
+	if (raw->building)
+		return push_building(n, raw, m, vaddr);
 	if (raw->fp && raw->shared)
 		ray_v8_frame_read_as(&n->js->v8, raw->fp, raw->shared, &v);
 	else if (raw->fp)
 		ray_v8_frame_read(&n->js->v8, raw->fp, &v);
 	if (raw->no_receiver)
 		v.receiver = 0;
+	forget_unwritten(n, raw, &v);
 	if (v.kind == RAY_V8_FRAME_TYPED)
 		return push_typed(n, raw, &v, m, vaddr);
 	if (v.kind == RAY_V8_FRAME_FUNCTION && is_wasm_export(n, &v))
@@ -402,10 +457,12 @@ static bool name_v8(struct namer *n, const struct ray_raw_frame *raw, const stru
 	}
 	if (raw->region == RAY_WALK_BUILTIN)
 		return push_builtin(n, raw, m, vaddr);
-	if (!ray_v8_code_find(&n->js->v8, raw->pc, &code))
+	if (!ray_v8_code_find(&n->js->v8, raw->pc, &code) && is_called_by_regexp(n, caller))
+		f.function = regexp_code;
+	else if (!ray_v8_code_find(&n->js->v8, raw->pc, &code))
 		f.why = "generated code without a frame that V8 writes";
 	else if (code.tier == RAY_TIER_NONE)
-		f.function = "(RegExp code)";
+		f.function = regexp_code;
 	else
 		return push_frameless(n, raw, m,
 				      vaddr); /* it is being deoptimized: only the code still says whose it is */
@@ -455,7 +512,7 @@ struct ray_error *ray_name_frames(struct ray_js *js, const struct ray_walk *walk
 			continue;
 		}
 		ray_walk_region(js, raw->at, &m, &vaddr);
-		ok = name_v8(&n, raw, m, vaddr);
+		ok = name_v8(&n, raw, m, vaddr, i + 1 < walk->frames.n ? raw + 1 : NULL);
 		stack->is_deoptimizing = is_deoptimizing(&n);
 	}
 	mark_constructors(&n);

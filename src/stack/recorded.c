@@ -103,11 +103,12 @@ static bool add_v8_callers(struct ray_recorded *r, struct ray_raw_frame *f, cons
 		else
 			ray_leaf_inspect_caller(r->js, f, &leaf);
 		f->leaf_offset = leaf.bytecode_offset;
+		f->building = leaf.building;
+		f->entering = leaf.entering;
+		f->entered = leaf.entered;
 		if (!leaf.frameless)
 			return true;
 		f->frameless = true;
-		f->entering = leaf.entering;
-		f->entered = leaf.entered;
 		f = add_frame(r, leaf.return_address, f->fp, leaf.caller_sp, false);
 		if (!f)
 			return false;

@@ -312,31 +312,13 @@ static void doubt(struct ray_raw_frame *f, struct ray_sampled *s)
 	s->unnamed++;
 }
 
-/* push rsi or push rdi: context and function are stored next. */
-static bool is_storing(struct ray_js *js, uint64_t pc)
+/* A frame whose slots lie below the stack pointer, but is not being made, is being taken down: what is there may be of another one by now. */
+static void check_unfinished(struct ray_js *js, const struct ray_sampled_known *known, struct ray_raw_frame *f,
+			     struct ray_sampled *s)
 {
-	uint8_t byte;
-
-	return ray_target_read(js->target, pc, &byte, 1) == 1 && (byte == 0x56 || byte == 0x57);
-}
-
-/* A frame whose slots lie below the stack pointer is only being made, or is being taken down: what is there may be of another one. While it is made,
- * the function is in rdi. */
-static void check_unfinished(struct ray_js *js, const struct ray_tick *tick, const struct ray_sampled_known *known,
-			     struct ray_raw_frame *f, struct ray_sampled *s)
-{
-	bool in_jit = f->region == RAY_WALK_JIT;
 	struct ray_v8_code code;
-	uint64_t shared, bytecode;
 
-	if (is_storing(js, f->pc) && ray_v8_function_shared(&js->v8, tick->registers.rdi, &shared) &&
-	    (in_jit ? ray_v8_code_find(&js->v8, f->at, &code) && ray_v8_code_is_of(&js->v8, &code, shared) :
-		      ray_leaf_is_entry(js, f->pc) && ray_v8_shared_bytecode(&js->v8, shared, &bytecode))) {
-		f->shared = shared;
-		f->entering = true;
-		return;
-	}
-	if (in_jit && ray_v8_code_find(&js->v8, f->at, &code) && code.tier != RAY_TIER_NONE) {
+	if (f->region == RAY_WALK_JIT && ray_v8_code_find(&js->v8, f->at, &code) && code.tier != RAY_TIER_NONE) {
 		f->shared = find_shared(js, known, f, 0);
 		doubt(f, s);
 		return;
@@ -344,15 +326,16 @@ static void check_unfinished(struct ray_js *js, const struct ray_tick *tick, con
 	f->fp = 0;
 }
 
-static void check_frame(struct ray_js *js, const struct ray_tick *tick, struct ray_sampled_known *known,
-			struct ray_raw_frame *f, struct ray_sampled *s)
+static void check_frame(struct ray_js *js, struct ray_sampled_known *known, struct ray_raw_frame *f,
+			struct ray_sampled *s)
 {
 	struct ray_v8_frame v, as;
 
-	if (!js->layout || (f->region != RAY_WALK_JIT && f->region != RAY_WALK_BUILTIN) || !f->fp || f->frameless)
+	if (!js->layout || (f->region != RAY_WALK_JIT && f->region != RAY_WALK_BUILTIN) || !f->fp || f->frameless ||
+	    f->building)
 		return;
 	if (f->exact && f->fp + (uint64_t)(int64_t)ray_v8_get(js->layout, RAY_V8_FP_FUNCTION) < f->sp) {
-		check_unfinished(js, tick, known, f, s);
+		check_unfinished(js, known, f, s);
 		return;
 	}
 	ray_v8_frame_read(&js->v8, f->fp, &v);
@@ -391,7 +374,7 @@ static uint64_t frame_id(struct ray_js *js, uint64_t hash, const struct ray_raw_
 	if (f->region == RAY_WALK_JIT && ray_v8_code_find(&js->v8, f->at, &code))
 		hash = mix(mix(hash, code.object), code.size);
 	hash = mix(hash, f->shared);
-	if (!f->fp || f->frameless)
+	if (!f->fp || f->frameless || f->building)
 		return mix(hash, f->entered);
 	if (f->shared)
 		ray_v8_frame_read_as(&js->v8, f->fp, f->shared, &v);
@@ -415,7 +398,7 @@ struct ray_error *ray_sampled_walk(struct ray_js *js, const struct ray_tick *tic
 	check_seam(js, tick, &ret->walk);
 	ret->id = mix((uint64_t)tick->pid, (uint64_t)ret->walk.end);
 	for (size_t i = 0; i < ret->walk.frames.n; i++) {
-		check_frame(js, tick, known, &ret->walk.frames.at[i], ret);
+		check_frame(js, known, &ret->walk.frames.at[i], ret);
 		ret->id = frame_id(js, ret->id, &ret->walk.frames.at[i]);
 	}
 	if (!ret->id)

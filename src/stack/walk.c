@@ -156,11 +156,12 @@ static bool step_v8(struct walker *w, struct ray_raw_frame *f)
 		ray_leaf_inspect_caller(w->js, f, &leaf);
 	f->leaf_offset = leaf.bytecode_offset;
 	f->stale_offset = leaf.stale;
+	f->building = leaf.building;
+	f->entering = leaf.entering;
+	f->entered = leaf.entered;
 	if (!leaf.frameless)
 		return step_by_frame_pointer(w);
 	f->frameless = true;
-	f->entering = leaf.entering;
-	f->entered = leaf.entered;
 	w->regs.reg[REG_PC] = leaf.return_address;
 	w->regs.reg[REG_RSP] = leaf.caller_sp;
 	w->regs.valid = KNOWN(REG_RBP) | KNOWN(REG_RSP) | KNOWN(REG_PC);

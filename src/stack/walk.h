@@ -24,7 +24,8 @@ struct ray_raw_frame {
 	enum ray_walk_region region;
 	bool exact;	     /* pc is the instruction itself, not a return address behind a call */
 	bool frameless;	     /* it has no frame of its own (yet, or any more): fp is its caller's */
-	bool entering;	     /* frameless, in the prologue */
+	bool entering;	     /* frameless or building, in the prologue */
+	bool building;	     /* its frame stands, but does not hold its function yet */
 	uint64_t entered;    /* entering: the JSFunction that is being called, by a register; 0 if not known */
 	uint64_t shared;     /* its SharedFunctionInfo, where the frame's JSFunction is not to be trusted; else 0 */
 	bool no_receiver;    /* what it was called on may be something else by now */

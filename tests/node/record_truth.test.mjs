@@ -31,7 +31,7 @@ async function record(...targets) {
 		assert.equal(code, 0, stderr);
 		const [about] = jsonLines(stdout);
 		// A machine that is busy gives a program little time.
-		if (about.samples >= 200 * targets.length || d > 16) return { about, stderr, ...unpack(fs.readFileSync(file, 'utf8')) };
+		if (about.samples >= 100 * targets.length || d > 16) return { about, stderr, ...unpack(fs.readFileSync(file, 'utf8')) };
 	}
 }
 
@@ -110,7 +110,8 @@ for (const which of nodes) {
 		const { about, samples, stderr } = await record(...targets);
 		for (const { tier, pid } of targets) {
 			const { inlined } = check(samples.filter(({ thread }) => thread.tid === pid), all, `node ${which.name}, ${tier}`);
-			assert.equal(inlined > 0, /default|turbofan|maglev/.test(tier), `${tier}: ${inlined} with inlined functions`);
+			if (/interpreted|baseline/.test(tier)) assert.equal(inlined, 0, `${tier} code inlines nothing`);
+			if (/turbofan|default/.test(tier)) assert.ok(inlined > 0, `${tier}: nothing is inlined`);
 		}
 		assert.equal(about.unnamed_frames, 0, stderr);
 		assert.equal(about.lost_samples, 0, stderr);

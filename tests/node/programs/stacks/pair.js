@@ -9,7 +9,7 @@ const parts = {
 };
 let started = 0;
 for (const [name, scenarios] of Object.entries(parts)) {
-	const worker = new Worker(path.join(__dirname, 'busy.js'), { name, argv: [scenarios.join(',')] });
+	const worker = new Worker(path.join(__dirname, 'busy.js'), { name, argv: [scenarios.join(',')], stdout: true });
 	worker.on('online', () => {
 		if (++started === 2) console.log(JSON.stringify({ pid: process.pid, parts }));
 	});
