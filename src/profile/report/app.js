@@ -72,6 +72,8 @@ class Report {
 			find(`tab-${key}`).tabIndex = key === name ? 0 : -1;
 			find(`view-${key}`).hidden = key !== name;
 		}
+		// What has the focus and is hidden would still get the keys for a moment.
+		if (document.activeElement?.closest('.view[hidden]')) document.activeElement.blur();
 		find('invert').hidden = name !== 'flame';
 		for (const id of ['flip', 'back', 'reset'])
 			find(id).hidden = name === 'table' || (id === 'flip' && name === 'sandwich');

@@ -32,17 +32,19 @@ class Filters {
 		this.makeThreads();
 	}
 
+	isChosen(i) {
+		const { thread, time } = this.report.profile.samples;
+		return this.threads[thread[i]] === 1 && (!this.time || (time[i] >= this.time.from && time[i] < this.time.to));
+	}
+
 	keep(i) {
-		const { thread, node, time } = this.report.profile.samples;
-		if (!this.threads[thread[i]] || (this.time && (time[i] < this.time.from || time[i] >= this.time.to)))
-			return false;
-		return !(this.isOff[this.idleKind] && this.isIdleNode[node[i]]);
+		return this.isChosen(i) && !(this.isOff[this.idleKind] && this.isIdleNode[this.report.profile.samples.node[i]]);
 	}
 
 	/** range: only samples that began in it; null: all. */
 	setTime(range) {
 		this.time = range;
-		this.report.change(false);
+		this.apply();
 	}
 
 	/** By function: is it folded into its callers? null: none is. */
@@ -66,7 +68,7 @@ class Filters {
 		this.kindWeights = new Float64Array(kinds.length);
 		for (let i = 0; i < samples.n; i++) {
 			const node = samples.node[i];
-			if (!node || !this.threads[samples.thread[i]]) continue;
+			if (!node || !this.isChosen(i)) continue;
 			const kind = this.isIdleNode[node] ? this.idleKind : functions.kind[frames.fn[nodes.frame[node]]];
 			this.kindWeights[kind] += samples.weight[i];
 		}
@@ -155,7 +157,7 @@ class Filters {
 
 	setThread(index, isOn) {
 		this.threads[index] = isOn ? 1 : 0;
-		this.applyThreads();
+		this.apply();
 	}
 
 	onlyThread(index) {
@@ -163,10 +165,10 @@ class Filters {
 		if (index >= 0) this.threads[index] = 1;
 		for (const box of find('threads-list').querySelectorAll('input'))
 			box.checked = this.threads[Number(box.value)] === 1;
-		this.applyThreads();
+		this.apply();
 	}
 
-	applyThreads() {
+	apply() {
 		this.weighKinds();
 		this.drawChips();
 		this.drawThreads();

@@ -128,7 +128,7 @@ class TimeSource {
 		const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= least);
 		const marks = [];
 		for (let at = Math.ceil(range.from / step) * step; at < range.to; at += step) {
-			const text = this.isTimed ? duration(at) : weightText(this.report.profile, at);
+			const text = this.isTimed ? markText(at, step, range.to) : weightText(this.report.profile, at);
 			marks.push({ x: ((at - range.from) / (range.to - range.from)) * width, text });
 		}
 		return marks;

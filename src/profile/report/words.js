@@ -28,6 +28,18 @@ function duration(ns) {
 	return ns ? `${Math.round(ns)} ns` : '0 s';
 }
 
+/** A mark on an axis of times, as exact as the step between two of them asks; all in the unit of the last. */
+function markText(ns, step, last) {
+	const [unit, scale] = [
+		['s', 1e9],
+		['ms', 1e6],
+		['µs', 1e3],
+		['ns', 1],
+	].find(([, size]) => last >= size) ?? ['ns', 1];
+	const digits = Math.max(0, Math.ceil(-Math.log10(step / scale) - 1e-9));
+	return `${(ns / scale).toFixed(digits)} ${unit}`;
+}
+
 function bytes(n) {
 	for (const [unit, scale] of [
 		['GiB', 2 ** 30],
