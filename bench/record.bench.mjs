@@ -125,11 +125,10 @@ async function firstSample(server, file) {
 	const begun = Date.now();
 	const { stdout } = await run(binary, ['record', '--json', '-F', '499', '-d', '1', '-o', file, String(server.pid)]);
 	load.kill();
-	JSON.parse(stdout);
-	const { traceEvents } = JSON.parse(fs.readFileSync(file, 'utf8'));
-	const start = JSON.parse(fs.readFileSync(file, 'utf8')).otherData?.start_ms;
-	const first = Math.min(...traceEvents.filter(({ ph }) => ph === 'X' || ph === 'B').map(({ ts }) => ts)) / 1000;
-	return start === undefined ? null : start + first - begun;
+	if (!JSON.parse(stdout).samples) return null;
+	const { traceEvents, otherData } = JSON.parse(fs.readFileSync(file, 'utf8'));
+	const first = Math.min(...traceEvents.filter(({ ph }) => ph === 'X').map(({ ts }) => ts)) / 1000;
+	return Number(otherData.noderay.start_ns) / 1e6 + first - begun;
 }
 
 export function rows(context) {
