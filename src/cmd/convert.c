@@ -1,7 +1,6 @@
 /* convert.c - `noderay convert`: a profile in another format. SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/text.h"
 #include "cmd/cmd.h"
@@ -29,17 +28,6 @@ static const char *const examples[] = {
 	NULL,
 };
 
-/* Reading it is over before it is written, and yet it is hardly meant. */
-static struct ray_error *check_differ(const char *in, const char *out)
-{
-	struct stat a, b;
-
-	if (stat(in, &a) || stat(out, &b) || a.st_dev != b.st_dev || a.st_ino != b.st_ino || !S_ISREG(a.st_mode))
-		return NULL;
-	return ray_error_remedy(ray_error_new(RAY_USAGE, "convert: %s is what is read: it stays as it is", out),
-				"-o names another file");
-}
-
 static struct ray_error *check_input(const struct ray_call *call, const char *out)
 {
 	size_t from_stdin = 0;
@@ -49,10 +37,11 @@ static struct ray_error *check_input(const struct ray_call *call, const char *ou
 					"noderay convert app.cpuprofile -o app.html");
 	for (size_t i = 0; i < ray_call_operands(call); i++) {
 		const char *in = ray_call_operand(call, i);
-		struct ray_error *err = strcmp(in, "-") ? check_differ(in, out) : NULL;
 
-		if (err)
-			return err;
+		if (ray_profile_is_same_file(in, out))
+			return ray_error_remedy(
+				ray_error_new(RAY_USAGE, "convert: %s is what is read: it stays as it is", out),
+				"-o names another file");
 		from_stdin += !strcmp(in, "-");
 	}
 	return from_stdin > 1 ? ray_error_new(RAY_USAGE, "convert: standard input can be read once") : NULL;

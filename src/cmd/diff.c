@@ -23,7 +23,7 @@ static const char *const examples[] = {
 	NULL,
 };
 
-static struct ray_error *read_both(const struct ray_call *call, struct ray_profile_diff **ret)
+static struct ray_error *read_both(const struct ray_call *call, const char *out, struct ray_profile_diff **ret)
 {
 	ray_auto(ray_profile, before) = NULL;
 	ray_auto(ray_profile, after) = NULL;
@@ -35,6 +35,9 @@ static struct ray_error *read_both(const struct ray_call *call, struct ray_profi
 					"noderay diff before.html after.html -o change.html");
 	if (!strcmp(names[0], "-") && !strcmp(names[1], "-"))
 		return ray_error_new(RAY_USAGE, "diff: standard input can be read once");
+	if (ray_profile_is_same_file(names[0], out) || ray_profile_is_same_file(names[1], out))
+		return ray_error_remedy(ray_error_new(RAY_USAGE, "diff: %s is what is read: it stays as it is", out),
+					"-o names another file");
 	err = ray_profile_read(names[0], &before);
 	if (!err)
 		err = ray_profile_read(names[1], &after);
@@ -88,7 +91,7 @@ static struct ray_error *run(const struct ray_call *call)
 		out = "-";
 	err = ray_diff_format_find(name, out, &format);
 	if (!err)
-		err = read_both(call, &d);
+		err = read_both(call, out, &d);
 	if (err)
 		return err;
 	return ray_call_has(call, "json") ? print_json(d) : ray_profile_diff_write(d, format, out);

@@ -10,7 +10,7 @@
 
 struct ray_diff_format {
 	const char *name, *suffix, *about;
-	RAY_MUST_USE struct ray_error *(*write)(const struct ray_profile_diff *d, FILE *out);
+	struct ray_error *(*write)(const struct ray_profile_diff *d, FILE *out);
 };
 
 const struct ray_diff_format *ray_diff_format_at(size_t index); /* NULL past the last */

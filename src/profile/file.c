@@ -307,6 +307,14 @@ struct ray_error *ray_profile_write(const struct ray_profile *p, const struct ra
 	return ray_profile_write_with(write_profile, &(struct task){ p, format }, path);
 }
 
+bool ray_profile_is_same_file(const char *in, const char *out)
+{
+	struct stat a, b;
+
+	return strcmp(in, "-") && strcmp(out, "-") && !stat(in, &a) && !stat(out, &b) && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino && S_ISREG(a.st_mode);
+}
+
 /* ---- names ---- */
 
 static void add_time(struct ray_text *out)

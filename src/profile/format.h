@@ -33,6 +33,8 @@ RAY_MUST_USE struct ray_error *ray_profile_write(const struct ray_profile *p, co
 /* The same for whatever else is written from profiles. */
 typedef struct ray_error *ray_profile_write_fn(const void *arg, FILE *out);
 RAY_MUST_USE struct ray_error *ray_profile_write_with(ray_profile_write_fn *write, const void *arg, const char *path);
+/* Would writing to out replace the file that in names? Reading is over by then, and yet it is hardly meant. */
+bool ray_profile_is_same_file(const char *in, const char *out);
 /* %p pid, %t time (20261115-142305), %h host name, %% itself. Others stay. */
 char *ray_profile_expand(const char *pattern, uint32_t pid); /* NULL without memory; the caller frees it */
 

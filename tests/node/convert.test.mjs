@@ -191,6 +191,7 @@ test('diff: a table, JSON, folded stacks with two numbers, a report', async () =
 	assert.equal((await noderay(['diff', before, after, '-o', page])).code, 0);
 	assert.match(fs.readFileSync(page, 'utf8'), /<html/i);
 	assert.equal((await noderay(['diff', before])).code, 2);
+	assert.equal((await noderay(['diff', before, after, '-o', after])).code, 2);
 	assert.equal((await noderay(['diff', before, '/nowhere/x'])).code, 5);
 });
 
