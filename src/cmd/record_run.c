@@ -251,6 +251,9 @@ static void say_result(const struct ray_record_run *r, const struct ray_profile 
 	if (!samples && r->mode == RAY_MODE_CPU)
 		fprintf(stderr, "noderay: no sample: nothing of it ran on a CPU meanwhile; "
 				"--wall shows what it waits for\n");
+	else if (!samples && (r->mode == RAY_MODE_OFF_CPU || r->mode == RAY_MODE_WALL))
+		fprintf(stderr,
+			"noderay: no sample: its threads slept all the time; 'noderay stack' shows where they stand\n");
 	else if (!samples)
 		fprintf(stderr, "noderay: no sample: nothing of it happened meanwhile\n");
 	say_losses(r, p);
