@@ -361,14 +361,16 @@ static bool push_typed(struct namer *n, const struct ray_raw_frame *raw, const s
 /* The frame that runs on top of a JS function's code without one of its own: code in its prologue, or a builtin. */
 static bool push_frameless(struct namer *n, const struct ray_raw_frame *raw, const struct ray_module *m, uint64_t vaddr)
 {
-	struct ray_v8_frame v = { .kind = RAY_V8_FRAME_FUNCTION, .bytecode_offset = -1, .argc = -1 };
+	struct ray_v8_frame v = {
+		.kind = RAY_V8_FRAME_FUNCTION, .bytecode_offset = -1, .argc = -1, .shared = raw->shared
+	};
 	struct ray_frame f = new_frame(raw, RAY_FRAME_STUB);
 	struct ray_v8_code code;
 
 	if (raw->region != RAY_WALK_JIT)
 		return push_builtin(n, raw, m, vaddr);
 	if (ray_v8_code_find(&n->js->v8, raw->pc, &code) &&
-	    (ray_v8_function_shared(&n->js->v8, raw->entered, &v.shared) ||
+	    (v.shared || ray_v8_function_shared(&n->js->v8, raw->entered, &v.shared) ||
 	     ray_v8_code_shared(&n->js->v8, &code, &v.shared))) {
 		v.function = raw->entered;
 		if (!ray_v8_code_bytecode(&n->js->v8, &code, &v.bytecode_array))
@@ -432,6 +434,11 @@ static bool name_v8(struct namer *n, const struct ray_raw_frame *raw, const stru
 
 	if (!n->js->layout) {
 		f.why = n->js->why;
+		return push(n, f);
+	}
+	if (raw->is_lost) {
+		f.kind = RAY_FRAME_JS;
+		f.why = "its function was moved meanwhile";
 		return push(n, f);
 	}
 	if (raw->frameless)

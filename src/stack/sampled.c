@@ -113,23 +113,36 @@ static void pin_objects(const struct picture *p, const struct ray_tick *tick, co
 
 /* ---- believing ---- */
 
+/* Where an object is: while a collection runs, some pointers lead to where it was, and its new address stands there. */
+static uint64_t settled(struct ray_js *js, uint64_t object)
+{
+	uint64_t word;
+
+	return ray_v8_word(&js->v8, object, 0, &word) && !(word & 3) && ray_v8_is_object(word | 1) ? word | 1 : object;
+}
+
+static bool has_bytecode(struct ray_js *js, uint64_t shared, uint64_t bytecode)
+{
+	uint64_t own;
+
+	return ray_v8_shared_bytecode(&js->v8, shared, &own) &&
+	       (own == bytecode || settled(js, own) == settled(js, bytecode));
+}
+
 /* Does what runs at pc belong to this function? bytecode: what the frame holds where an interpreted function has it. */
 static bool is_running(struct ray_js *js, uint64_t shared, uint64_t pc, enum ray_walk_region region, uint64_t bytecode)
 {
 	struct ray_v8_code code;
-	uint64_t own;
 
 	if (region == RAY_WALK_JIT) {
 		if (!ray_v8_code_find(&js->v8, pc, &code) || code.tier == RAY_TIER_NONE)
 			return true; /* nothing speaks against it */
 		/* A function may have lost its baseline code while that still runs; its frame has the bytecode, too. */
 		return ray_v8_code_is_of(&js->v8, &code, shared) ||
-		       (code.tier == RAY_TIER_BASELINE && ray_v8_shared_bytecode(&js->v8, shared, &own) &&
-			own == bytecode);
+		       ray_v8_code_is_of(&js->v8, &code, settled(js, shared)) ||
+		       (code.tier == RAY_TIER_BASELINE && has_bytecode(js, shared, bytecode));
 	}
-	if (!ray_v8_is(&js->v8, bytecode, RAY_V8_TYPE_BYTECODE_ARRAY))
-		return true;
-	return ray_v8_shared_bytecode(&js->v8, shared, &own) && own == bytecode;
+	return !ray_v8_is(&js->v8, bytecode, RAY_V8_TYPE_BYTECODE_ARRAY) || has_bytecode(js, shared, bytecode);
 }
 
 static bool is_sound(const struct picture *p, const struct candidate *c, uint64_t function, uint64_t context)
@@ -262,9 +275,9 @@ static uint64_t baseline_function(struct ray_js *js, const struct ray_sampled_kn
 
 static uint64_t interpreted_function(struct ray_js *js, const struct ray_sampled_known *known, uint64_t bytecode)
 {
-	uint64_t shared = recall(known, bytecode), own;
+	uint64_t shared = recall(known, bytecode);
 
-	return shared && ray_v8_shared_bytecode(&js->v8, shared, &own) && own == bytecode ? shared : 0;
+	return shared && has_bytecode(js, shared, bytecode) ? shared : 0;
 }
 
 /* The function of a frame that does not tell it any more; 0 if nobody else does. */
@@ -308,7 +321,7 @@ static void doubt(struct ray_raw_frame *f, struct ray_sampled *s)
 {
 	if (f->shared)
 		return;
-	f->fp = 0; /* so that no name is made of it */
+	f->is_lost = true;
 	s->unnamed++;
 }
 
@@ -331,9 +344,13 @@ static void check_frame(struct ray_js *js, struct ray_sampled_known *known, stru
 {
 	struct ray_v8_frame v, as;
 
-	if (!js->layout || (f->region != RAY_WALK_JIT && f->region != RAY_WALK_BUILTIN) || !f->fp || f->frameless ||
-	    f->building)
+	if (!js->layout || (f->region != RAY_WALK_JIT && f->region != RAY_WALK_BUILTIN) || !f->fp || f->building)
 		return;
+	if (f->frameless) { /* baseline code does not know its function; the others' name is known without */
+		if (f->region == RAY_WALK_JIT && !f->entered)
+			f->shared = find_shared(js, known, f, 0);
+		return;
+	}
 	if (f->exact && f->fp + (uint64_t)(int64_t)ray_v8_get(js->layout, RAY_V8_FP_FUNCTION) < f->sp) {
 		check_unfinished(js, known, f, s);
 		return;
@@ -374,8 +391,8 @@ static uint64_t frame_id(struct ray_js *js, uint64_t hash, const struct ray_raw_
 	if (f->region == RAY_WALK_JIT && ray_v8_code_find(&js->v8, f->at, &code))
 		hash = mix(mix(hash, code.object), code.size);
 	hash = mix(hash, f->shared);
-	if (!f->fp || f->frameless || f->building)
-		return mix(hash, f->entered);
+	if (!f->fp || f->frameless || f->building || f->is_lost)
+		return mix(hash, f->is_lost ? 1 : f->entered);
 	if (f->shared)
 		ray_v8_frame_read_as(&js->v8, f->fp, f->shared, &v);
 	else

@@ -62,7 +62,6 @@ static struct ray_error *tell(struct ray_sampler *s, struct ray_watched *p, cons
 		arena = ray_arena_create();
 		err = arena ? ray_name_frames(p->js, &sampled->walk, arena, &stack) : &ray_enomem;
 		stack.end = sampled->walk.end;
-		stack.unnamed += sampled->unnamed;
 		look.stack = &stack;
 	}
 	if (!err)
