@@ -56,6 +56,14 @@ static __always_inline long ray_read(struct ray_slot *s, char *dst, __u64 size, 
 	return err;
 }
 
+/* A string of the process: bytes with the NUL, or less than 0. Linux 6.1 says 0 of an empty one. */
+static __always_inline long ray_read_user_string(char *dst, __u64 size, __u64 address)
+{
+	long got = bpf_probe_read_user_str(dst, size, (void *)address);
+
+	return got || !size ? got : 1;
+}
+
 /* And for strings: bytes with the NUL, or less than 0. */
 static __always_inline long ray_read_string(struct ray_slot *s, char *dst, __u64 size, __u64 address)
 {
@@ -67,7 +75,7 @@ static __always_inline long ray_read_string(struct ray_slot *s, char *dst, __u64
 	else if ((__s64)address < 0)
 		got = bpf_probe_read_kernel_str(dst, size, (void *)address);
 	else
-		got = bpf_probe_read_user_str(dst, size, (void *)address);
+		got = ray_read_user_string(dst, size, address);
 	if (got < 0)
 		ray_fault_set(s, RAY_FAULT_BADADDR, address);
 	return got;

@@ -90,7 +90,7 @@ RAY_RUNTIME __u64 ray_trace_text(__u64 slot, __u64 dst, __u64 address, __u64 siz
 		return 0;
 	if (size > RAY_CONST(BLOCK))
 		size = RAY_CONST(BLOCK);
-	got = bpf_probe_read_user_str(ray_pack_place(s), size, (void *)address);
+	got = ray_read_user_string(ray_pack_place(s), size, address);
 	*(__s64 *)ray_at(s, dst) = got <= 0 ? -1 : got == (long)size ? got : got - 1;
 	ray_pack_keep(s, dst + 8, got <= 0 ? 0 : got);
 	return 0;

@@ -135,8 +135,7 @@ static void a_record_is_sent(void **state)
 static void strings_are_packed_one_behind_the_other(void **state)
 {
 	struct ray_record *r = (struct ray_record *)kern_memory(&run, run.plan.record_at);
-	/* Copies: a page of literals that nobody has touched is not there yet, and a program in the kernel does not wait for it. */
-	char words[][16] = { "/index.html", "", "GET" };
+	const char *words[] = { "/index.html", "", "GET" };
 	uint64_t fields = run.plan.record_at + sizeof(*r);
 	struct ray_packed *places = (struct ray_packed *)kern_memory(&run, fields);
 
