@@ -17,6 +17,7 @@ LIBS    := -Wl,--as-needed -lbpf -lZydis -ldw -lelf -ljansson -lzstd -llz4 -lz -
 
 SOURCES := $(filter-out src/cmd/main.c,$(filter-out %.bpf.c,$(wildcard src/*/*.c)))
 UNITS   := $(patsubst tests/unit/%.c,build/asan/%,$(wildcard tests/unit/test_*.c))
+KERNELS := $(patsubst tests/unit/%.c,build/%,$(wildcard tests/unit/test_kern_*.c))
 FUZZERS := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
 # make V=1 shows the commands.
@@ -92,6 +93,12 @@ build/asan/test_%: build/asan/obj/tests/unit/test_%.o build/asan/libnoderay.a
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS)
 -include $(wildcard build/asan/obj/tests/unit/*.d)
 
+# Those of the kernel side without the sanitizers: tools/test-kernel runs them on an emulated machine.
+build/test_kern_%: build/obj/tests/unit/test_kern_%.o build/libnoderay.a
+	@$(if $(V),,echo '  LINK $@')
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS)
+-include $(wildcard build/obj/tests/unit/*.d)
+
 fuzzers: $(FUZZERS)
 build/fuzz/fuzz_%: build/fuzz/obj/tests/fuzz/fuzz_%.o build/fuzz/libnoderay.a
 	@$(if $(V),,echo '  LINK $@')
@@ -130,7 +137,7 @@ soak: deps
 # Tracing on Debian 12's own kernel, under qemu: minutes, so not part of `test`.
 test-kernel: deps
 	@tools/nodes 22.23.3
-	@$(MAKE) --no-print-directory -j$(JOBS) build/noderay build/dtrace
+	@$(MAKE) --no-print-directory -j$(JOBS) build/noderay build/dtrace $(KERNELS)
 	@tools/test-kernel
 
 fuzz: deps

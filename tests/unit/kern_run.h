@@ -44,8 +44,11 @@ static inline char *kern_memory(struct kern_run *k, uint64_t address)
 /* A string of ours in temporary i. */
 static inline uint64_t kern_string(struct kern_run *k, int i, const char *text)
 {
-	strncpy(kern_memory(k, kern_temp(i)), text, KERN_STRSIZE);
-	kern_memory(k, kern_temp(i))[KERN_STRSIZE] = '\0';
+	char *to = kern_memory(k, kern_temp(i));
+	size_t length = strlen(text);
+
+	memset(to, 0, KERN_STRSIZE + 1);
+	memcpy(to, text, length < KERN_STRSIZE ? length : KERN_STRSIZE);
 	return RAY_SCRATCH | kern_temp(i);
 }
 
