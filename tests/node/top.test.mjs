@@ -56,16 +56,20 @@ for (const each of nodes)
 test('tables', options, async (t) => {
 	const target = await start(node(22), 'hot.js');
 	t.after(target.stop);
-	const { code, stdout, stderr } = await noderay(['top', '-b', '-n', 2, '-i', '500ms', '--rows', 3, target.pid]);
-	assert.deepEqual([code, stderr], [0, '']);
-	const [first, second] = stdout.split('\n\n');
-	for (const table of [first, second]) {
+	let tables;
+	for (let tries = 0; tries < 20 && !(tables?.length === 2 && tables.every((text) => text.includes('  spin '))); tries++) {
+		const { code, stdout, stderr } = await noderay(['top', '-b', '-n', 2, '-i', '500ms', '--rows', 3, target.pid]);
+		assert.equal(code, 0, stderr);
+		tables = stdout.split('\n\n');
+	}
+	for (const table of tables) {
 		assert.match(table, new RegExp(`^\\d\\d:\\d\\d:\\d\\d ${target.pid} node .*hot.js  node 22\\.`));
 		assert.match(table, /^CPU [\d.]+%  RSS \d+M/m);
 		assert.match(table, /^ +SELF +TOTAL  KIND +FUNCTION +PLACE$/m);
+		assert.match(table, /^ *[\d.]+% +[\d.]+% {2}js +spin +\/.*hot\.js:9$/m);
+		const lines = table.trimEnd().split('\n');
+		assert.equal(lines.length - lines.findIndex((l) => l.includes('TOTAL')), 4);
 	}
-	assert.equal(first.split('\n').length - first.split('\n').findIndex((l) => l.includes('TOTAL')), 4);
-	assert.match(second, /^ *[\d.]+% +[\d.]+% {2}js +spin +\/.*hot\.js:9$/m);
 
 	const filtered = await look(target, ['--filter', 'BURST', '--sort', 'name']);
 	assert.deepEqual(filtered.functions.map((f) => f.name.replace(/.*\./, '')), ['burst']);
