@@ -241,7 +241,9 @@ static uint32_t add_user(struct ray_recorder_stacks *s, struct ray_profile *p, u
 	for (size_t i = stack->count; i-- > 0;) {
 		const struct ray_fact_frame *f = stack->frames[i];
 
-		if (ray_recorder_is_plumbing(f) || is_own_code(f, i + 1 < stack->count ? stack->frames[i + 1] : NULL))
+		/* Where a stack is cut, the innermost frame may be all that tells what it was. */
+		if ((ray_recorder_is_plumbing(f) && (i || !stack->is_cut)) ||
+		    is_own_code(f, i + 1 < stack->count ? stack->frames[i + 1] : NULL))
 			continue;
 		if (stops_at_gc && f->kind == RAY_FRAME_NATIVE && f->function &&
 		    ray_kind_of_native(f->function) == RAY_KIND_GC)

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { isRoot, jsonLines, node, noderay, nodes, start, tmp } from './lib.mjs';
+import { isRoot, jsonLines, node, noderay, nodes, settle, start, tmp } from './lib.mjs';
 import { perfDenied } from './denied.mjs';
 import { Graph } from './stacks.mjs';
 
@@ -116,6 +116,7 @@ test('who sleeps is left alone', async (t) => {
 	t.after(target.stop);
 	const env = await perfDenied();
 	if (!env) return;
+	await settle(target);
 	const { code, stderr } = await noderay(['record', '-d', '1', '-f', 'folded', '-o', '-', target.pid], { user, env });
 	assert.equal(code, 0, stderr);
 	assert.match(stderr, /no sample/);

@@ -44,8 +44,6 @@ const text = ({ thread, frames }) => `${thread.name}: ${frames.map((f) => `${f.k
 
 const roots = /^(_start|clone3?|__clone3?|start_thread)$/;
 const isCut = ({ frames }) => frames.at(-1)?.name === '[stack cut]';
-/** The only moment when V8 has no stack that could be walked: it takes a function's compiled frame down to build others. */
-const isReplaced = ({ frames }) => frames.some((f) => f.kind === 'builtin' && f.name.startsWith('DeoptimizationEntry'));
 
 /** Kinds follow from where a function is; the kernel is innermost. */
 function checkKinds(sample) {
@@ -66,8 +64,9 @@ function checkKinds(sample) {
 
 function checkSample(sample, scenarios) {
 	checkKinds(sample);
+	// While V8 takes a function's compiled frame down to build others, no stack can be walked: then nothing is said of callers.
 	if (isCut(sample)) {
-		assert.ok(isReplaced(sample), `cut: ${text(sample)}`);
+		assert.ok(!sample.frames.some((f) => f.kind === 'js' || f.kind === 'node'), `cut: ${text(sample)}`);
 		return;
 	}
 	assert.match(sample.frames.at(-1).name, roots, text(sample));
@@ -97,7 +96,7 @@ function check(samples, scenarios, about) {
 	return { inlined };
 }
 
-const all = Object.keys(graph.ranges.reduce((o, [name]) => ({ ...o, [name]: 1 }), {}));
+const all = graph.ranges.map(([name]) => name);
 
 for (const which of nodes) {
 	test(`node ${which.name}: each caller calls what it is said to call, on the line that ran, in every tier`, needsRoot, async (t) => {

@@ -119,19 +119,13 @@ for (const which of nodes) {
 			assert.equal(stderr, '');
 			const stacks = parse(stdout);
 			assert.ok(stacks.length > 10, stdout);
-			let bad = 0;
 			for (const stack of stacks) {
 				const frames = stack.map(frame);
-				if (!frames.some((f) => f.file === graph.file)) continue; // V8 itself, at the end of a collection
-				try {
-					assert.match(stack.at(-1), /`_start/, stack.join('\n'));
-					assert.ok(!stack.some((line) => /^0x/.test(line)), stack.join('\n'));
-					graph.check({ tid: target.pid, frames, end: 'root' }, 'forever');
-				} catch (error) {
-					bad++;
-					// Once in some thousand, code is being replaced just now.
-					assert.ok(bad <= stacks.length / 100 + 1, `${tier}: ${error.message}`);
-				}
+				// V8 itself, at the end of a collection, or where it replaces a function's frame and all below it cannot be seen.
+				if (!frames.some((f) => f.file === graph.file)) continue;
+				assert.match(stack.at(-1), /`_start/, `${tier}: ${stack.join('\n')}`);
+				assert.ok(!stack.some((line) => /^0x/.test(line)), `${tier}: ${stack.join('\n')}`);
+				graph.check({ tid: target.pid, frames, end: 'root' }, 'forever');
 			}
 			await target.stop();
 		}

@@ -107,7 +107,7 @@ static void what_only_leads_from_one_function_to_the_next_is_left_out(void **sta
 {
 	ray_auto(ray_recorder, r) = recorder_with(&(struct ray_recorder_options){ 0 });
 	struct ray_profile *p = ray_recorder_profile(r);
-	struct stack a, b, c;
+	struct stack a, b, c, d;
 
 	(void)state;
 	add(r, STACK(a, 1, &handler, &g, &trampoline, &js_entry, &start), NULL);
@@ -117,6 +117,10 @@ static void what_only_leads_from_one_function_to_the_next_is_left_out(void **sta
 	add(r, STACK(c, 3, &regexp, &g, &start), NULL);
 	assert_string_equal(way(p, p->samples.at[2].node), "_start > g > (RegExp code)");
 	assert_int_equal(innermost(p, 2)->kind, RAY_KIND_BUILTIN);
+	STACK(d, 4, &trampoline);
+	d.stack.is_cut = true;
+	add(r, &d.stack, NULL);
+	assert_string_equal(way(p, p->samples.at[3].node), "[stack cut] > InterpreterEntryTrampoline");
 	assert_null(ray_profile_check(p));
 }
 
