@@ -19,7 +19,7 @@ static const char *const examples[] = {
 	"what node --cpu-prof wrote, as a report",
 	"noderay convert cpu.html -o cpu.pb.gz",
 	"a report's profile for pprof",
-	"perf script | stackcollapse-perf.pl | noderay convert - -o perf.speedscope.json",
+	"perf script | stackcollapse-perf.pl | noderay convert - -o perf.html",
 	"folded stacks from standard input",
 	"noderay convert cpu.speedscope.json",
 	"its table of functions, here",
