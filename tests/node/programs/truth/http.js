@@ -8,6 +8,7 @@
 // user_agent, forwarded_for. min_ms, max_ms, min_ttfb_ms, max_ttfb_ms bound what its latencies can be.
 'use strict';
 const net = require('net');
+const fs = require('fs');
 const os = require('os');
 const path = require('path');
 const { Worker, isMainThread, parentPort, workerData } = require('worker_threads');
@@ -34,6 +35,7 @@ async function listenEverywhere() {
 	places.http2 = { kind: 'http2', to: at(await listen('http2', 0, '127.0.0.1'), '127.0.0.1') };
 	places.https2 = { kind: 'https2', to: at(await listen('https2', 0, '127.0.0.1'), '127.0.0.1') };
 	const local = path.join(os.tmpdir(), `noderay-truth-${process.pid}`);
+	fs.rmSync(local, { force: true }); // of one that was killed and had the same number
 	places.unix = { kind: 'http', to: { socketPath: local } };
 	await listen('http', local);
 	// Before libuv 1.46 the name is cut at its first byte, which is 0.
