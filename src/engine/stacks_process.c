@@ -185,13 +185,21 @@ bool ray_stack_process_refresh(struct ray_stack_process *p)
 	return true;
 }
 
+static bool is_code(const struct ray_stack_process *p, uint64_t pc)
+{
+	const struct ray_map *map = ray_target_find_map(p->target, pc);
+
+	return map && map->prot & PROT_EXEC;
+}
+
 void ray_stack_process_cover(struct ray_stack_process *p, uint64_t pc)
 {
-	const struct ray_map *map = p->target ? ray_target_find_map(p->target, pc) : NULL;
-
-	if (!p->target || (map && map->prot & PROT_EXEC) || ray_clock_ns() - p->looked_ns < LOOK_AGAIN_NS)
+	if (!p->target || is_code(p, pc) || ray_clock_ns() - p->looked_ns < LOOK_AGAIN_NS)
 		return;
 	refresh(p);
+	/* Only who looked in vain waits: workers that start together map their code one after the other. */
+	if (is_code(p, pc))
+		p->looked_ns = 0;
 }
 
 void ray_stack_process_tell(struct ray_stacker *s, struct ray_stack_process *p)
