@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { isRoot, node, noderay, nodes, run, start, tmp, tree } from './lib.mjs';
+import { isRoot, node, noderay, run, start, tmp, tree } from './lib.mjs';
 
 const tool = path.join(tree, 'tools/packages');
 execFileSync(tool, ['programs']);
@@ -59,16 +59,16 @@ function has({ functions }, wanted) {
 	}
 }
 
-for (const which of nodes)
+for (const which of [node(16), node(22), node(24), node(26)])
 	test(`TypeScript's compiler on node ${which.name}`, { skip }, async () => {
 		const directory = tmp();
 		fs.writeFileSync(path.join(directory, 'a.ts'), 'export const answer: Promise<number> = fetch("/").then((r) => r.status);\n');
 		const profile = await record(['--', 'env', ...Object.entries(which.env).map(([k, v]) => `${k}=${v}`), which.path,
-			path.join(packages, 'typescript/lib/tsc.js'), '--noEmit', '--target', 'es2022', path.join(directory, 'a.ts')]);
+			path.join(packages, 'typescript/lib/tsc.js'), '--noEmit', '--target', 'es2022', path.join(directory, 'a.ts')], { rootless: 0.03 }); // V8 deoptimizes a lot of it, and a stack ends where it does
 		has(profile, { executeCommandLine: 'typescript/lib/_tsc.js', createProgram: 'typescript/lib/_tsc.js', checkSourceFile: 'typescript/lib/_tsc.js' });
 	});
 
-for (const which of [node(20), node(22), node(24), node(26)])
+for (const which of [node(20), node(24)])
 	test(`eslint on a real tree, on node ${which.name}`, { skip }, async () => {
 		const sources = tmp(); // eslint leaves out what lies in node_modules
 		for (const name of ['fastify', 'express', 'webpack']) fs.cpSync(path.join(packages, name, 'lib'), path.join(sources, name), { recursive: true });
@@ -116,6 +116,6 @@ test('a build by webpack, with the processes that it starts', { skip }, async ()
 	if (error || !stats.compilation.getAsset('main.js')) throw error ?? new Error(stats.toString());
 });`);
 	const profile = await record(['--', 'env', `NODE_PATH=${packages}`, node(24).path, script]);
-	has(profile, { parse: 'acorn', walkStatement: 'webpack/lib/javascript/JavascriptParser.js' });
+	has(profile, { parse: 'webpack/lib/javascript/JavascriptParser.js', walkStatement: 'webpack/lib/javascript/JavascriptParser.js' });
 	assert.ok(fs.statSync(path.join(directory, 'out/main.js')).size > 100_000);
 });

@@ -53,9 +53,17 @@ if (isMainThread) {
 		end: () => process.exit(7),
 	});
 } else {
+	const throwInWorker = () => {
+		try {
+			throw new Error('of a worker');
+		} catch { /* it was thrown */ }
+	};
 	parentPort.postMessage({ thread: threadId, tid: tid() });
 	setTimeout(() => {
 		if (workerData === 'exit') process.exit(3);
-		if (workerData === 'throw') throw new Error('of a worker');
+		if (workerData !== 'throw') return;
+		// It ends a little later: a heap that is gone names nothing.
+		setTimeout(() => process.exit(1), 100);
+		throwInWorker();
 	}, 5);
 }
