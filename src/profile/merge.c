@@ -38,22 +38,6 @@ static bool move_stacks(struct ray_profile *to, const struct ray_profile *from, 
 	return !to->failed;
 }
 
-static void copy_head(struct ray_profile *to, const struct ray_profile *from)
-{
-	to->title = ray_profile_text(to, from->title);
-	to->event = ray_profile_text(to, from->event);
-	to->command = ray_profile_text(to, from->command);
-	to->host = ray_profile_text(to, from->host);
-	to->node_version = ray_profile_text(to, from->node_version);
-	to->unit = from->unit;
-	to->start_ns = from->start_ns;
-	to->duration_ns = from->duration_ns;
-	to->period_ns = from->period_ns;
-	to->lost_samples = from->lost_samples;
-	to->cut_stacks = from->cut_stacks;
-	to->unnamed_frames = from->unnamed_frames;
-}
-
 static int by_stack(const void *a, const void *b)
 {
 	const struct ray_profile_sample *x = a, *y = b;
@@ -102,7 +86,7 @@ struct ray_profile *ray_profile_merge(const struct ray_profile *p)
 
 	if (!to)
 		return NULL;
-	copy_head(to, p);
+	ray_profile_describe(to, p);
 	if (move_stacks(to, p, false, &moved))
 		add_samples(to, p, &moved);
 	else

@@ -284,6 +284,22 @@ void ray_profile_add(struct ray_profile *p, const struct ray_profile_sample *s)
 		fail(p);
 }
 
+void ray_profile_describe(struct ray_profile *p, const struct ray_profile *from)
+{
+	p->title = ray_profile_text(p, from->title);
+	p->event = ray_profile_text(p, from->event);
+	p->command = ray_profile_text(p, from->command);
+	p->host = ray_profile_text(p, from->host);
+	p->node_version = ray_profile_text(p, from->node_version);
+	p->unit = from->unit;
+	p->start_ns = from->start_ns;
+	p->duration_ns = from->duration_ns;
+	p->period_ns = from->period_ns;
+	p->lost_samples = from->lost_samples;
+	p->cut_stacks = from->cut_stacks;
+	p->unnamed_frames = from->unnamed_frames;
+}
+
 /* ---- checks and words ---- */
 
 const char *ray_profile_check(const struct ray_profile *p)

@@ -115,6 +115,8 @@ uint32_t ray_profile_node(struct ray_profile *p, uint32_t parent, uint32_t frame
 /* By pid and tid; a name that comes later replaces one that was "". */
 uint32_t ray_profile_thread(struct ray_profile *p, const struct ray_profile_thread *t);
 void ray_profile_add(struct ray_profile *p, const struct ray_profile_sample *s);
+/* What is said about all of it, and what was lost, as the other one has it; not whether it has times. */
+void ray_profile_describe(struct ray_profile *p, const struct ray_profile *from);
 
 /* NULL if all is well; else what is wrong with it: numbers that lead nowhere. For readers of files. */
 const char *ray_profile_check(const struct ray_profile *p);

@@ -274,24 +274,6 @@ static uint32_t get_frame(struct mapping *m, uint32_t number)
 	return m->frames[number];
 }
 
-static void copy_about(const struct ray_profile *from, struct ray_profile *to)
-{
-	to->title = ray_profile_text(to, from->title);
-	to->event = ray_profile_text(to, from->event);
-	to->command = ray_profile_text(to, from->command);
-	to->host = ray_profile_text(to, from->host);
-	to->node_version = ray_profile_text(to, from->node_version);
-	to->unit = from->unit;
-	to->start_ns = from->start_ns;
-	to->duration_ns = from->duration_ns;
-	to->period_ns = from->period_ns;
-	to->has_times = from->has_times;
-	to->lost_samples = from->lost_samples;
-	to->cut_stacks = from->cut_stacks;
-	to->unnamed_frames = from->unnamed_frames;
-	to->failed = from->failed;
-}
-
 struct ray_error *ray_remap_profile(struct ray_remap *r, const struct ray_profile *p, struct ray_profile **ret)
 {
 	ray_auto(ray_profile, to) = ray_profile_create();
@@ -301,7 +283,9 @@ struct ray_error *ray_remap_profile(struct ray_remap *r, const struct ray_profil
 
 	if (!to || !frames || !nodes)
 		return &ray_enomem;
-	copy_about(p, to);
+	ray_profile_describe(to, p);
+	to->has_times = p->has_times;
+	to->failed = p->failed;
 	/* A parent's number is smaller than its children's. */
 	for (size_t i = 1; i < p->nodes.n; i++)
 		nodes[i] = ray_profile_node(to, nodes[p->nodes.at[i].parent], get_frame(&m, p->nodes.at[i].frame));
