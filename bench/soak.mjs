@@ -12,27 +12,10 @@ import { binary, node, start, tmp } from '../tests/node/lib.mjs';
 
 const minutes = Number(process.argv[2] ?? 30), versions = process.argv.length > 3 ? process.argv.slice(3) : ['24'];
 
-const code = `
-let serial = 0, kept = [];
-function generation() {
-	const names = Array.from({ length: 20 }, () => 'made' + ++serial);
-	const source = names.map((name, i) => 'function ' + name + '(n) { let s = 0; for (let i = 0; i < n; i++) s += i % ' + (i + 2) + '; return ' +
-		(i ? names[i - 1] + '(n) + s' : 's') + '; }').join('\\n') + '\\nreturn ' + names.at(-1) + ';';
-	return new Function(source)();
-}
-setInterval(() => {
-	const run = generation();
-	for (let i = 0; i < 300; i++) run(200);
-	kept.push({ run, ballast: Array.from({ length: 2000 }, (_, i) => ({ i })) });
-	if (kept.length > 50) kept.splice(0, 25);
-}, 10);
-console.log('{}');
-`;
-
 const memory = (pid) => Number(fs.readFileSync(`/proc/${pid}/status`, 'utf8').match(/^VmRSS:\s*(\d+)/m)[1]) / 1024;
 
 async function soak(version) {
-	const target = await start(node(version), { code });
+	const target = await start(node(version), 'record/made.js', { args: [20] });
 	const file = path.join(tmp(), 'soak.folded');
 	const child = spawn(binary, ['record', '--json', '-d', `${minutes}m`, '-o', file, String(target.pid)], { stdio: ['ignore', 'pipe', 'pipe'] });
 	let text = '';

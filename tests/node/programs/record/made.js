@@ -2,7 +2,7 @@
 let serial = 0;
 const kept = [];
 function generation() {
-	const names = Array.from({ length: 10 }, () => 'made' + ++serial);
+	const names = Array.from({ length: Number(process.argv[2] ?? 10) }, () => 'made' + ++serial);
 	const bodies = names.map((name, i) => `function ${name}(n) { let s = 0; for (let i = 0; i < n; i++) s += i % ${i + 2}; return ${i ? names[i - 1] + '(n) + s' : 's'}; }`);
 	return new Function(`${bodies.join('\n')}\nreturn ${names.at(-1)};`)();
 }
