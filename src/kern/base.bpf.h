@@ -29,6 +29,17 @@
 	((__u64)(a) | (__u64)(b) << 8 | (__u64)(c) << 16 | (__u64)(d) << 24 | (__u64)(e) << 32 | (__u64)(f) << 40 | \
 	 (__u64)(g) << 48 | (__u64)(h) << 56)
 
+/* Eight bytes at once, wherever they lie. Through functions: what the compiler knows to be an array of bytes it reads and writes byte by byte. */
+static __always_inline __u64 ray_word_at(const void *at)
+{
+	return *(const __u64 *)at;
+}
+
+static __always_inline void ray_word_put(void *at, __u64 word)
+{
+	*(__u64 *)at = word;
+}
+
 /* Before a call of a function that is not inlined: the verifier takes all five arguments for used, and follows each way here on its own if it left
  * something else in them. */
 #define RAY_FORGET() asm volatile("r2 = 0; r3 = 0; r4 = 0; r5 = 0" : : : "r2", "r3", "r4", "r5")

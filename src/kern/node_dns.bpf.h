@@ -71,7 +71,7 @@ static __always_inline void ray_dns_port(char *dst, __u16 raw)
 
 static __always_inline void ray_dns_fill_lookup(struct ray_node_dns *dns, const struct ray_watched *node, __u64 request)
 {
-	*(__u64 *)dns->kind = RAY_WORD('l', 'o', 'o', 'k', 'u', 'p', 0, 0);
+	ray_word_put(dns->kind, RAY_WORD('l', 'o', 'o', 'k', 'u', 'p', 0, 0));
 	ray_node_text(dns->host, sizeof(dns->host), ray_user_pointer(request + node->at.addrinfo_host));
 	ray_node_text(dns->service, sizeof(dns->service), ray_user_pointer(request + node->at.addrinfo_service));
 }
@@ -81,7 +81,7 @@ static __always_inline void ray_dns_fill_service(struct ray_slot *s, struct ray_
 {
 	__u16 head[2] = { 0, 0 };
 
-	*(__u64 *)dns->kind = RAY_WORD('r', 'e', 'v', 'e', 'r', 's', 'e', 0);
+	ray_word_put(dns->kind, RAY_WORD('r', 'e', 'v', 'e', 'r', 's', 'e', 0));
 	bpf_probe_read_user(head, sizeof(head), (void *)address);
 	ray_dns_address(s, dns->host, sizeof(dns->host), head[0], address + (head[0] == RAY_AF_INET6 ? 8 : 4));
 	ray_dns_port(dns->service, head[1]);
@@ -91,11 +91,11 @@ static __always_inline void ray_dns_fill_question(struct ray_node_dns *dns, cons
 {
 	struct ray_node_work_state *state = ray_work_find(RAY_TABLE_ARES, c->work);
 
-	*(__u64 *)dns->kind = c->kind == RAY_WORK_REVERSE ? RAY_WORD('r', 'e', 'v', 'e', 'r', 's', 'e', 0) :
-							    RAY_WORD('r', 'e', 's', 'o', 'l', 'v', 'e', 0);
+	ray_word_put(dns->kind, c->kind == RAY_WORK_REVERSE ? RAY_WORD('r', 'e', 'v', 'e', 'r', 's', 'e', 0) :
+							      RAY_WORD('r', 'e', 's', 'o', 'l', 'v', 'e', 0));
 	if (!state)
 		return;
-	*(__u64 *)dns->type = ray_dns_type(state->function);
+	ray_word_put(dns->type, ray_dns_type(state->function));
 	bpf_probe_read_kernel_str(dns->host, sizeof(dns->host), state->text);
 }
 

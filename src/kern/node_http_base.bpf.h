@@ -147,7 +147,7 @@ static __always_inline __u64 ray_http_find(const struct ray_node_window *w, __u6
 	if (at >= RAY_NODE_WINDOW)
 		return 0;
 	for (int i = 0; i < 8; i++) {
-		marks = ray_word_marks(*(__u64 *)&w->bytes[at + 8 * i], pattern);
+		marks = ray_word_marks(ray_word_at(&w->bytes[at + 8 * i]), pattern);
 		if (marks) {
 			found = 8 * i + ray_word_place(marks);
 			break;
@@ -243,7 +243,7 @@ static __always_inline long ray_http_refill(struct ray_http_loop *c)
 			return ray_http_unreadable(c);
 		/* What is compared by words does not see the bytes of before. */
 		for (int i = 0; i < 4; i++)
-			*(__u64 *)&w->bytes[n + 8 * i] = 0;
+			ray_word_put(&w->bytes[n + 8 * i], 0);
 		w->at = 0;
 		w->end = n;
 	}

@@ -17,7 +17,7 @@ static __always_inline void ray_http_append(struct ray_http_loop *c, struct ray_
 	if (have < room - 64) { /* by words: what is too much does no harm there */
 		for (__u64 i = 0; i < 8; i++)
 			if (8 * i < k)
-				*(__u64 *)(to + have + 8 * i) = *(__u64 *)&w->bytes[at + 8 * i];
+				ray_word_put(to + have + 8 * i, ray_word_at(&w->bytes[at + 8 * i]));
 		return;
 	}
 	if (k > room - 1 - have)
@@ -85,7 +85,7 @@ static __always_inline int ray_http_plain_version(struct ray_http_loop *c, struc
 
 	if (stream->carried || at >= RAY_NODE_WINDOW || at + 10 > w->end)
 		return 0;
-	if ((*(__u64 *)&w->bytes[at] & RAY_FIRST_BYTES(7)) != RAY_HTTP_1 || w->bytes[at + 8] != '\r' ||
+	if ((ray_word_at(&w->bytes[at]) & RAY_FIRST_BYTES(7)) != RAY_HTTP_1 || w->bytes[at + 8] != '\r' ||
 	    w->bytes[at + 9] != '\n')
 		return 0;
 	stream->version = 10 + (w->bytes[at + 7] - '0');

@@ -18,7 +18,7 @@ static __always_inline __u64 ray_http_gather(struct ray_http_loop *c, struct ray
 		return 0;
 	if (!have) {
 		for (int i = 0; i < 4; i++)
-			*(__u64 *)&stream->carry[8 * i] = *(__u64 *)&w->bytes[at + 8 * i];
+			ray_word_put(&stream->carry[8 * i], ray_word_at(&w->bytes[at + 8 * i]));
 		return rest < 32 ? rest : 32;
 	}
 	if (have >= 32)
@@ -51,7 +51,7 @@ static __always_inline void ray_http_wait(struct ray_http_loop *c, struct ray_no
 	stream->carried = n;
 }
 
-#define RAY_CARRY_WORD(stream, i) (*(__u64 *)&(stream)->carry[8 * (i)])
+#define RAY_CARRY_WORD(stream, i) ray_word_at(&(stream)->carry[8 * (i)])
 
 /* ---- the first line ---- */
 
@@ -237,7 +237,7 @@ static __always_inline void ray_http_method(struct ray_http_loop *c, struct ray_
 	length = *(volatile __u64 *)&stream->length;
 	if (pending && length < RAY_NODE_METHOD) {
 		for (int i = 0; i < RAY_NODE_METHOD / 8; i++)
-			*(__u64 *)&pending->request.method[8 * i] = RAY_CARRY_WORD(stream, i);
+			ray_word_put(&pending->request.method[8 * i], RAY_CARRY_WORD(stream, i));
 		pending->request.method[length] = 0;
 	}
 	ray_http_use(c, w, length + 1);

@@ -68,9 +68,9 @@ static __noinline __u64 ray_http_response_head(struct ray_http_loop *c)
 		return 0;
 	}
 	if (pending &&
-	    (*(__u64 *)pending->request.method & RAY_FIRST_BYTES(5)) == RAY_WORD('H', 'E', 'A', 'D', 0, 0, 0, 0))
+	    (ray_word_at(pending->request.method) & RAY_FIRST_BYTES(5)) == RAY_WORD('H', 'E', 'A', 'D', 0, 0, 0, 0))
 		kind = RAY_HTTP_IS_HEAD;
-	if (pending && *(__u64 *)pending->request.method == RAY_WORD('C', 'O', 'N', 'N', 'E', 'C', 'T', 0))
+	if (pending && ray_word_at(pending->request.method) == RAY_WORD('C', 'O', 'N', 'N', 'E', 'C', 'T', 0))
 		kind = RAY_HTTP_IS_CONNECT;
 	if (kind == RAY_HTTP_IS_HEAD || status == 204 || status == 304)
 		body = 0;
@@ -198,7 +198,7 @@ static __always_inline void ray_http_pass(struct ray_http_loop *c, struct ray_no
 		at ^= w->zero; /* whatever was found out about it is forgotten, else each way here is followed */
 		RAY_OPAQUE(at);
 		if (at >= RAY_NODE_WINDOW || at + 9 > end ||
-		    ray_http_may_be_ours(stream, *(__u64 *)&w->bytes[at], w->bytes[at + 8]))
+		    ray_http_may_be_ours(stream, ray_word_at(&w->bytes[at]), w->bytes[at + 8]))
 			break;
 		n = ray_http_find(w, at, RAY_EACH_BYTE('\n'));
 		at += n;
@@ -220,7 +220,7 @@ static __always_inline __u64 ray_http_plain_length(struct ray_node_stream *strea
 {
 	__u64 left = 0;
 
-	if ((RAY_LOWER(*(__u64 *)&w->bytes[at + 8]) & RAY_FIRST_BYTES(7)) !=
+	if ((RAY_LOWER(ray_word_at(&w->bytes[at + 8])) & RAY_FIRST_BYTES(7)) !=
 		    RAY_WORD('l', 'e', 'n', 'g', 't', 'h', ':', 0) ||
 	    w->bytes[at + 15] != ' ')
 		return 0;
@@ -258,7 +258,7 @@ static __always_inline __u64 ray_http_plain_host(struct ray_http_loop *c, const 
 		return 0;
 	for (__u64 i = 0; i < 8; i++)
 		if (8 * i < n)
-			*(__u64 *)(pending->request.host + 8 * i) = *(__u64 *)&w->bytes[from + 8 * i];
+			ray_word_put(pending->request.host + 8 * i, ray_word_at(&w->bytes[from + 8 * i]));
 	pending->request.host[last + 1] = 0;
 	return 6 + n + 1;
 }
@@ -273,7 +273,7 @@ static __always_inline void ray_http_plain(struct ray_http_loop *c, struct ray_n
 	if (at >= RAY_NODE_WINDOW || at + 26 > w->end || stream->state != RAY_HTTP_NAME ||
 	    (stream->flags & RAY_HTTP_IN_TRAILERS))
 		return;
-	low = RAY_LOWER(*(__u64 *)&w->bytes[at]);
+	low = RAY_LOWER(ray_word_at(&w->bytes[at]));
 	if (low == RAY_WORD('c', 'o', 'n', 't', 'e', 'n', 't', '-'))
 		used = ray_http_plain_length(stream, w, at);
 	else if (!(stream->flags & RAY_HTTP_IS_RESPONSE) &&

@@ -44,7 +44,7 @@ static __always_inline void ray_http_tell_request(struct ray_http_loop *c, struc
 /* Sixteen letters as two numbers, with zeros behind the last: what counts by method needs no string. */
 static __always_inline void ray_http_tell_method(struct ray_node_response *r, const struct ray_node_request *request)
 {
-	__u64 start = *(__u64 *)&request->method[0], rest = *(__u64 *)&request->method[8];
+	__u64 start = ray_word_at(&request->method[0]), rest = ray_word_at(&request->method[8]);
 	__u64 ends = ray_word_marks(start, 0), ends_rest = ray_word_marks(rest, 0);
 
 	/* The lowest mark is the 0x80 of the NUL: below it are the bytes before. */

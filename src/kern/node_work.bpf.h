@@ -245,7 +245,7 @@ static __noinline void ray_work_fill(struct ray_slot *s, const struct ray_watche
 	struct ray_node_work_state *pool = ray_work_find(RAY_TABLE_POOL, 0);
 
 	ray_clear((char *)work, sizeof(*work));
-	*(__u64 *)work->kind = ray_work_kind_name(c->kind);
+	ray_word_put(work->kind, ray_work_kind_name(c->kind));
 	if (c->kind == RAY_WORK_JOB)
 		ray_work_name_job(work, node, c->work - node->at.queue_work);
 	else if (c->kind == RAY_WORK_FS)

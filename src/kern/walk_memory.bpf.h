@@ -98,7 +98,7 @@ static __always_inline int ray_walk_read(void *memory, void *to, __u64 size, __u
 	if (at >= RAY_WINDOW)
 		return bpf_probe_read_user(to, size, (void *)address);
 	for (__u64 i = 0; i < size / 8; i++)
-		words[i] = *(__u64 *)&w->window[at + 8 * i];
+		words[i] = ray_word_at(&w->window[at + 8 * i]);
 	return 0;
 }
 
