@@ -225,6 +225,15 @@ struct ray_node_area {
 		__u64 now;			   /* 0 until asked for */
 		__u64 zero;			   /* always; the verifier does not know */
 		__u8 bytes[RAY_NODE_WINDOW + 128]; /* searched by words, beyond its end */
+		struct ray_node_head {		   /* see node_http_quick.bpf.h */
+			__u64 at;		   /* behind what was understood */
+			__u64 method;
+			__u64 length; /* of the body */
+			__u32 flags, status, version, pad;
+			struct ray_node_text {
+				__u64 at, size;
+			} url, host, agent;
+		} head; /* nothing of it is believed before its end was seen */
 	} window;
 };
 

@@ -9,7 +9,7 @@
 #ifndef RAY_KERN_NODE_HTTP_BPF_H
 #define RAY_KERN_NODE_HTTP_BPF_H
 
-#include "kern/node_http_message.bpf.h"
+#include "kern/node_http_quick.bpf.h"
 
 /* ---- chunks ---- */
 
@@ -170,6 +170,13 @@ static __always_inline void ray_http_tell(struct ray_http_loop *c, __u64 event)
 		ray_http_answered(c->conn, c->stream);
 }
 
+/* Whether bytes that begin here may be a plain head: then they are in the window now. */
+static __always_inline int ray_http_may_be_plain(struct ray_http_loop *c, const struct ray_node_window *w)
+{
+	return c->stream->state == RAY_HTTP_START && !c->stream->carried && w->at >= w->end &&
+	       c->s->cursor[RAY_AT_SIZE] && !ray_http_refill(c);
+}
+
 /* The next event in the bytes that ray_http_begin() was told of; 0: no more. */
 RAY_RUNTIME __u64 ray_http_go(__u64 slot, struct ray_node_conn *conn)
 {
@@ -183,8 +190,9 @@ RAY_RUNTIME __u64 ray_http_go(__u64 slot, struct ray_node_conn *conn)
 	c.stream = ray_http_stream(conn, c.is_out);
 	w = ray_http_window(c.s);
 	w->event = 0;
-	if (bpf_loop(RAY_HTTP_STEPS, ray_http_step, &c, 0) == RAY_HTTP_STEPS)
-		ray_http_unreadable(&c);
+	if (!ray_http_may_be_plain(&c, w) || !ray_http_quick(&c) || (!w->event && !ray_http_is_over(&c, w)))
+		if (bpf_loop(RAY_HTTP_STEPS, ray_http_step, &c, 0) == RAY_HTTP_STEPS)
+			ray_http_unreadable(&c);
 	event = w->event;
 	if (!event)
 		return 0;

@@ -77,32 +77,12 @@ static __always_inline void ray_http_url(struct ray_http_loop *c)
 
 #define RAY_HTTP_1 RAY_WORD('H', 'T', 'T', 'P', '/', '1', '.', 0)
 
-/* The end of the line as it nearly always is; 0: it takes a closer look. */
-static __always_inline int ray_http_plain_version(struct ray_http_loop *c, struct ray_node_window *w)
-{
-	struct ray_node_stream *stream = c->stream;
-	__u64 at = w->at;
-
-	if (stream->carried || at >= RAY_NODE_WINDOW || at + 10 > w->end)
-		return 0;
-	if ((ray_word_at(&w->bytes[at]) & RAY_FIRST_BYTES(7)) != RAY_HTTP_1 || w->bytes[at + 8] != '\r' ||
-	    w->bytes[at + 9] != '\n')
-		return 0;
-	stream->version = 10 + (w->bytes[at + 7] - '0');
-	stream->state = RAY_HTTP_NAME;
-	ray_http_take(c, w, 10);
-	return 1;
-}
-
 static __always_inline void ray_http_version(struct ray_http_loop *c)
 {
 	struct ray_node_window *w = ray_http_window(c->s);
 	struct ray_node_stream *stream = c->stream;
-	__u64 n, word, used;
+	__u64 n = ray_http_gather(c, w), word, used;
 
-	if (ray_http_plain_version(c, w))
-		return;
-	n = ray_http_gather(c, w);
 	word = RAY_CARRY_WORD(stream, 0);
 	used = stream->carry[8] == '\r' ? 10 : 9;
 	if (n < used) {

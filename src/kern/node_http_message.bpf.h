@@ -212,88 +212,6 @@ static __always_inline void ray_http_pass(struct ray_http_loop *c, struct ray_no
 	ray_http_take(c, w, at - start);
 }
 
-/* ---- headers of ours that are whole and plain: without states and carry ---- */
-
-/* content-length at `at`. Bytes of the line; 0: it takes a closer look. */
-static __always_inline __u64 ray_http_plain_length(struct ray_node_stream *stream, const struct ray_node_window *w,
-						   __u64 at)
-{
-	__u64 left = 0;
-
-	if ((RAY_LOWER(ray_word_at(&w->bytes[at + 8])) & RAY_FIRST_BYTES(7)) !=
-		    RAY_WORD('l', 'e', 'n', 'g', 't', 'h', ':', 0) ||
-	    w->bytes[at + 15] != ' ')
-		return 0;
-	for (int i = 16; i < 24; i++) {
-		__u8 byte = w->bytes[at + i];
-
-		if (byte == '\r' && w->bytes[at + i + 1] == '\n') {
-			stream->left = left;
-			stream->flags |= RAY_HTTP_HAS_LENGTH;
-			return i + 2;
-		}
-		if (byte < '0' || byte > '9')
-			break;
-		left = left * 10 + (byte - '0');
-	}
-	return 0;
-}
-
-/* host at `at`. The same. */
-static __always_inline __u64 ray_http_plain_host(struct ray_http_loop *c, const struct ray_node_window *w, __u64 at)
-{
-	struct ray_node_pending *pending = ray_pending_get(c->conn, c->stream->number);
-	__u64 n, last, from = at + 6;
-
-	RAY_OPAQUE(from);
-	if (!pending || pending->request.host[0] || from >= RAY_NODE_WINDOW || w->bytes[from - 1] != ' ' ||
-	    w->bytes[from] <= ' ')
-		return 0;
-	n = ray_http_find(w, from, RAY_EACH_BYTE('\n'));
-	if (from + n >= w->end)
-		return 0;
-	last = n - 2; /* before the \r; the verifier is shown one register, checked and used */
-	RAY_OPAQUE(last);
-	if (last > 60 || w->bytes[from + last + 1] != '\r' || w->bytes[from + last] <= ' ')
-		return 0;
-	for (__u64 i = 0; i < 8; i++)
-		if (8 * i < n)
-			ray_word_put(pending->request.host + 8 * i, ray_word_at(&w->bytes[from + 8 * i]));
-	pending->request.host[last + 1] = 0;
-	return 6 + n + 1;
-}
-
-static __always_inline void ray_http_plain(struct ray_http_loop *c, struct ray_node_window *w)
-{
-	struct ray_node_stream *stream = c->stream;
-	__u64 at = w->at, low, used = 0;
-
-	at ^= w->zero;
-	RAY_OPAQUE(at);
-	if (at >= RAY_NODE_WINDOW || at + 26 > w->end || stream->state != RAY_HTTP_NAME ||
-	    (stream->flags & RAY_HTTP_IN_TRAILERS))
-		return;
-	low = RAY_LOWER(ray_word_at(&w->bytes[at]));
-	if (low == RAY_WORD('c', 'o', 'n', 't', 'e', 'n', 't', '-'))
-		used = ray_http_plain_length(stream, w, at);
-	else if (!(stream->flags & RAY_HTTP_IS_RESPONSE) &&
-		 (low & RAY_FIRST_BYTES(5)) == RAY_WORD('h', 'o', 's', 't', ':', 0, 0, 0))
-		used = ray_http_plain_host(c, w, at);
-	if (used)
-		ray_http_take(c, w, used);
-}
-
-/* Whether the head ends here, and does so plainly. */
-static __always_inline int ray_http_plain_end(struct ray_http_loop *c, struct ray_node_window *w)
-{
-	__u64 at = w->at;
-
-	if (at >= RAY_NODE_WINDOW || at + 2 > w->end || w->bytes[at] != '\r' || w->bytes[at + 1] != '\n')
-		return 0;
-	ray_http_take(c, w, 2);
-	return 1;
-}
-
 static __always_inline __u64 ray_http_name(struct ray_http_loop *c)
 {
 	struct ray_node_window *w = ray_http_window(c->s);
@@ -301,16 +219,10 @@ static __always_inline __u64 ray_http_name(struct ray_http_loop *c)
 	__u64 n, used, seen;
 	__u8 field = 0;
 
-	if (!stream->carried) {
+	if (!stream->carried)
 		ray_http_pass(c, w);
-		ray_http_plain(c, w);
-		if (stream->state == RAY_HTTP_NAME)
-			ray_http_pass(c, w);
-	}
 	if (stream->state != RAY_HTTP_NAME || w->at >= w->end)
 		return 0;
-	if (!stream->carried && ray_http_plain_end(c, w))
-		return ray_http_head_end(c);
 	n = ray_http_gather(c, w);
 	if (stream->carry[0] == '\n' || (stream->carry[0] == '\r' && stream->carry[1] == '\n' && n > 1)) {
 		ray_http_use(c, w, stream->carry[0] == '\n' ? 1 : 2);
