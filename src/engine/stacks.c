@@ -184,9 +184,10 @@ static bool add_unresolved(struct ray_stacker *s, struct ray_stack_process *p, s
 static bool add_unnamed(struct ray_stacker *s, struct ray_stack_process *p, const struct ray_record_stack *r,
 			struct taken *t)
 {
-	for (uint32_t i = 0; i < r->count; i++) {
-		if (s->trace->options.noresolve ? !add_unresolved(s, p, t, r->frames[i].pc) :
-						  !add_address(s, t, r->frames[i].pc))
+	struct ray_recorded_frames at = { .record = r };
+
+	while (ray_recorded_next(&at)) {
+		if (s->trace->options.noresolve ? !add_unresolved(s, p, t, at.f->pc) : !add_address(s, t, at.f->pc))
 			return false;
 	}
 	return true;
@@ -274,12 +275,6 @@ static bool name_stack(struct ray_stacker *s, struct ray_stack_process *p, const
 	return ok;
 }
 
-static bool is_sound(const struct ray_record_stack *r)
-{
-	return r->head.size >= sizeof(*r) && r->count <= RAY_STACK_FRAMES && r->top_count <= RAY_STACK_TOP &&
-	       r->head.size >= sizeof(*r) + r->count * sizeof(r->frames[0]);
-}
-
 /* Where the kernel starts a thread: of some binaries, the dynamic linker's among them, no row says that the stack ends there. */
 static bool is_root(const struct taken *t)
 {
@@ -296,16 +291,17 @@ void ray_stacker_take(struct ray_stacker *s, const struct ray_record *record)
 {
 	const struct ray_record_stack *r = (const struct ray_record_stack *)record;
 	struct ray_stack_process *p;
+	struct ray_recorded_frames at = { .record = r };
 	struct taken t = { .stack = { .id = r->id } };
 	bool ok;
 
-	if (!is_sound(r) || ray_stack_table_find(&s->table, r->id))
+	if (!ray_recorded_is_sound(r, record->size) || ray_stack_table_find(&s->table, r->id))
 		return;
 	p = ray_stack_process_get(s, r->head.tgid, r->space);
 	if (!p)
 		return;
-	for (uint32_t i = 0; i < r->count; i++)
-		ray_stack_process_cover(p, r->frames[i].pc - !(r->frames[i].flags & RAY_FRAME_IS_EXACT));
+	while (ray_recorded_next(&at))
+		ray_stack_process_cover(p, at.f->pc - !(at.f->flags & RAY_FRAME_IS_EXACT));
 	if (p->js && !s->trace->options.noresolve)
 		ok = name_stack(s, p, r, &t);
 	else

@@ -13,7 +13,6 @@
 #include "v8/layout.h"
 
 enum {
-	STACK_IDS = 1 << 16,
 	PROCESSES = 4096,
 	RANGES = 1 << 14,
 	RANGES_OF_ONE = 1 << 13, /* as many as the walker's binary search takes */
@@ -62,7 +61,8 @@ struct ray_error *ray_stack_maps_create(struct ray_stacker *s)
 		return err;
 	err = create(s, RAY_LINK_STACK_SCRATCH, BPF_MAP_TYPE_ARRAY, 4, RAY_WALKER_SIZE, s->trace->slot_count, 0);
 	if (!err)
-		err = create(s, RAY_LINK_STACKIDS, BPF_MAP_TYPE_LRU_HASH, 8, 8, STACK_IDS, 0);
+		err = create(s, RAY_LINK_STACKIDS, BPF_MAP_TYPE_ARRAY, 4, sizeof(struct ray_stackid_set),
+			     RAY_STACKID_SETS, 0);
 	if (!err)
 		err = create(s, RAY_LINK_PROCESSES, BPF_MAP_TYPE_HASH, 4, sizeof(struct ray_process), PROCESSES,
 			     BPF_F_NO_PREALLOC);

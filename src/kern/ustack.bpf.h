@@ -9,15 +9,20 @@
 enum { RAY_WAKE_NS = 5000000 };
 
 /* Only user space asks for the contexts' types, so they are read only when it will. */
-static long ray_walk_context_of(__u32 i, struct ray_walk_context *c)
+static long ray_walk_context_of(__u32 i __attribute__((unused)), struct ray_walk_context *c)
 {
 	struct ray_walk_frame *f;
+	__u64 at;
 
-	if (!c->w || i >= c->w->record.count || i >= RAY_STACK_FRAMES)
+	if (!c->w)
 		return 1;
-	f = &c->w->record.frames[i];
+	at = c->w->next;
+	if (at >= c->w->record.bytes || at > RAY_STACK_BYTES - sizeof(*f))
+		return 1;
+	f = (struct ray_walk_frame *)((char *)c->w->record.frames + at);
 	if (f->flags & RAY_FRAME_HAS_FUNCTION && !bpf_probe_read_user(&f->context_map, 8, (void *)(f->words[4] - 1)))
 		f->flags |= RAY_FRAME_HAS_CONTEXT;
+	c->w->next = at + ray_walk_frame_size(f->flags);
 	return 0;
 }
 
@@ -34,27 +39,47 @@ static __always_inline __u64 ray_walk_wakes(__u64 now)
 	return BPF_RB_FORCE_WAKEUP;
 }
 
+/* Where to note that this stack was sent in this epoch; NULL: it was. */
+static __always_inline __u64 *ray_walk_new(__u64 mark, __u64 now)
+{
+	__u32 key = mark >> 8 & (RAY_STACKID_SETS - 1);
+	struct ray_stackid_set *set = bpf_map_lookup_elem(RAY_MAP(STACKIDS), &key);
+	__u64 *free = 0;
+
+	if (!set)
+		return 0;
+	for (int i = 0; i < RAY_STACKID_WAYS; i++) {
+		if (set->sent[i] == mark)
+			return 0;
+		if (!set->sent[i])
+			free = &set->sent[i];
+	}
+	/* Any of them: most are of earlier epochs. */
+	return free ? free : &set->sent[now >> 4 & (RAY_STACKID_WAYS - 1)];
+}
+
 /* A stack that user space has not seen yet, on its way at once: objects it names may move any moment. */
 static __noinline void ray_walk_send(struct ray_slot *s, struct ray_walker *w, __u64 id)
 {
 	struct ray_record_stack *r = &w->record;
-	__u64 now = bpf_ktime_get_ns(), pid_tgid = bpf_get_current_pid_tgid(), epoch, *known;
-	__u32 count = r->count, size;
-	struct ray_walk_context context;
+	__u64 now = bpf_ktime_get_ns(), pid_tgid = bpf_get_current_pid_tgid(), mark, before, *sent;
+	struct ray_walk_context context = { w };
+	__u32 size = r->bytes;
 	struct ray_state *state = ray_state_get();
 
-	if (!state || count > RAY_STACK_FRAMES)
+	if (!state || size > RAY_STACK_BYTES)
 		return;
-	epoch = *(volatile __u64 *)&state->stack_epoch;
-	known = bpf_map_lookup_elem(RAY_MAP(STACKIDS), &id);
-	if (known && *known == epoch)
+	mark = ray_hash_add(id, *(volatile __u64 *)&state->stack_epoch) | 1;
+	sent = ray_walk_new(mark, now);
+	if (!sent)
 		return;
 	/* Whoever was first on another CPU sends it. */
-	if (bpf_map_update_elem(RAY_MAP(STACKIDS), &id, &epoch, known ? BPF_ANY : BPF_NOEXIST))
+	before = *(volatile __u64 *)sent;
+	if (before == mark || __sync_val_compare_and_swap(sent, before, mark) == mark)
 		return;
-	context.w = w;
-	bpf_loop(count, ray_walk_context_of, &context, 0);
-	size = sizeof(*r) + count * sizeof(r->frames[0]);
+	w->next = 0;
+	bpf_loop(r->count, ray_walk_context_of, &context, 0);
+	size += sizeof(*r);
 	r->id = id;
 	r->head.kind = RAY_RECORD_STACK;
 	r->head.clause = s->clause;
@@ -68,7 +93,7 @@ static __noinline void ray_walk_send(struct ray_slot *s, struct ray_walker *w, _
 	if (!bpf_ringbuf_output(RAY_MAP(RING), r, size, ray_walk_wakes(now)))
 		return;
 	/* The next time may have better luck. */
-	bpf_map_delete_elem(RAY_MAP(STACKIDS), &id);
+	__sync_val_compare_and_swap(sent, mark, 0);
 	__sync_fetch_and_add(&state->stack_drops, 1);
 }
 
@@ -112,7 +137,12 @@ RAY_RUNTIME __u64 ray_ucaller(__u64 slot)
 	struct ray_slot *s = ray_slot_get(slot);
 	struct ray_walker *w = s ? ray_walk_run(s, 2) : 0;
 
-	return w && w->record.count > 1 ? w->record.frames[1].pc : 0;
+	const struct ray_walk_frame *first;
+
+	if (!w || w->record.count < 2)
+		return 0;
+	first = (struct ray_walk_frame *)w->record.frames;
+	return ((struct ray_walk_frame *)((char *)first + ray_walk_frame_size(first->flags)))->pc;
 }
 
 #endif

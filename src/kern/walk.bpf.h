@@ -61,7 +61,7 @@ static __always_inline struct ray_unwind_row *ray_walk_row_at(__u32 index)
 	return bpf_map_lookup_elem(RAY_MAP(UNWIND_ROWS), &index);
 }
 
-/* Finds the row of w->range that covers pc, into w->row. */
+/* Finds the row of w->range that covers pc, into w->leave. */
 RAY_WALK_PART int ray_walk_row(struct ray_walker *w, __u64 pc)
 {
 	struct ray_unwind_row *row;
@@ -97,8 +97,10 @@ RAY_WALK_PART int ray_walk_row(struct ray_walker *w, __u64 pc)
 	row = ray_walk_row_at(w->range.first_row + low - 1);
 	if (!row)
 		return 0;
-	w->row = *row;
-	return w->row.kind != RAY_ROW_NONE;
+	w->leave.cfa = row->cfa;
+	w->leave.kind = row->kind;
+	w->leave.saved = row->saved;
+	return row->kind != RAY_ROW_NONE;
 }
 
 /* A probe on a function's return has put its own address in the place of the real one, which the kernel keeps in a list. */
@@ -205,29 +207,25 @@ RAY_WALK_PART int ray_walk_hash_leaf(struct ray_walker *w, struct ray_walk_frame
 /* A builtin on the frame of a compiled function: where in the function it was called from lies below that frame. */
 RAY_WALK_PART int ray_walk_below(struct ray_walker *w, struct ray_walk_frame *f)
 {
-	struct ray_walk_below *below;
 	__u64 hash;
-	__u32 n;
 
 	if (!w || !f)
 		return 0;
-	n = w->record.below_count;
 	hash = w->hash;
 
 	/* Of an interpreted function the frame itself says where it is. */
 	if (!(f->flags & RAY_FRAME_HAS_FUNCTION) || (!(f->words[0] & 0xffffffff) && ray_is_tagged(f->words[1])) ||
-	    n >= RAY_BELOW_MAX)
+	    !w->below_left)
 		return 0;
-	below = &w->record.below[n];
-	if (ray_walk_read(w, below->words, sizeof(below->words), f->sp))
+	if (ray_walk_read(w, f->below, sizeof(f->below), f->sp))
 		return 0;
-	below->sp = f->sp;
-	w->record.below_count = n + 1;
+	f->flags |= RAY_FRAME_HAS_BELOW;
+	w->below_left--;
 	for (int i = 0; i < RAY_BELOW_WORDS; i++) {
 		if (f->sp + (__u64)i * 8 >= f->fp)
 			break;
-		if (ray_walk_is_code(w, below->words[i])) {
-			hash = ray_hash_add(hash, below->words[i]);
+		if (ray_walk_is_code(w, f->below[i])) {
+			hash = ray_hash_add(hash, f->below[i]);
 			break;
 		}
 	}
@@ -252,13 +250,13 @@ RAY_WALK_PART int ray_walk_by_pointer(struct ray_walker *w, struct ray_walk_fram
 
 RAY_WALK_PART int ray_walk_by_row(struct ray_walker *w)
 {
-	return w ? ray_step_by_row(w, &w->at, w->row.kind, w->row.cfa, w->row.saved) : RAY_STEP_BAD;
+	return w ? ray_step_by_row(w, &w->at, w->leave.kind, w->leave.cfa, w->leave.saved) : RAY_STEP_BAD;
 }
 
-/* How to leave the place pc: into w->row and w->flags. */
+/* How to leave the place pc: into w->leave. */
 static __always_inline int ray_walk_look_up(struct ray_walker *w, __u64 pc)
 {
-	__u64 flags = 0;
+	__u32 flags = 0;
 
 	if (!w)
 		return 0;
@@ -269,7 +267,7 @@ static __always_inline int ray_walk_look_up(struct ray_walker *w, __u64 pc)
 		else if (w->range.is_v8)
 			flags |= RAY_PLACE_IS_V8;
 	}
-	w->flags = flags;
+	w->leave.flags = flags;
 	return 1;
 }
 
@@ -280,17 +278,14 @@ RAY_WALK_PART int ray_walk_leave(struct ray_walker *w, __u64 pc)
 
 	if (!w)
 		return 0;
-	place = &w->places[(pc ^ pc >> 9 ^ pc >> 18) & (RAY_PLACES - 1)];
-	if (place->pc == pc && place->tag == w->tag) {
-		w->row = place->row;
-		w->flags = place->flags;
+	place = &w->places[(pc ^ pc >> 11 ^ pc >> 22) & (RAY_PLACES - 1)];
+	if (place->check == (pc ^ w->tag)) {
+		w->leave = place->leave;
 		return 1;
 	}
 	ray_walk_look_up(w, pc);
-	place->pc = pc;
-	place->tag = w->tag;
-	place->row = w->row;
-	place->flags = w->flags;
+	place->check = pc ^ w->tag;
+	place->leave = w->leave;
 	return 1;
 }
 
@@ -304,16 +299,17 @@ RAY_WALK_PART int ray_walk_one(struct ray_walker *w, struct ray_walk_frame *f)
 		return RAY_STEP_BAD;
 	lookup = w->at.exact ? w->at.pc : w->at.pc - 1;
 	ray_walk_leave(w, lookup);
-	known = w->flags & RAY_PLACE_IS_KNOWN;
-	native = known && !(w->flags & RAY_PLACE_IS_V8);
+	known = w->leave.flags & RAY_PLACE_IS_KNOWN;
+	native = known && !(w->leave.flags & RAY_PLACE_IS_V8);
 	first = w->record.count == 0;
 	f->pc = w->at.pc;
-	f->fp = w->at.fp;
 	f->sp = w->at.sp;
+	if (!native)
+		f->fp = w->at.fp;
 	f->flags = (w->at.exact ? RAY_FRAME_IS_EXACT : 0) | (known ? 0 : RAY_FRAME_IS_UNKNOWN);
 	w->hash = ray_hash_add(w->hash, f->pc);
 	w->record.count++;
-	if (w->flags & RAY_PLACE_HAS_ROW)
+	if (w->leave.flags & RAY_PLACE_HAS_ROW)
 		result = ray_walk_by_row(w);
 	if (result == RAY_STEP_BAD || result == RAY_STEP_FAULT)
 		result = ray_walk_by_pointer(w, f, native);
@@ -324,25 +320,27 @@ RAY_WALK_PART int ray_walk_one(struct ray_walker *w, struct ray_walk_frame *f)
 		else if (known)
 			ray_walk_below(w, f);
 	}
+	w->record.bytes += ray_walk_frame_size(f->flags);
 	return result;
 }
 
 static long ray_walk_step(__u32 i __attribute__((unused)), struct ray_walk_context *c)
 {
 	struct ray_walker *w = c->w;
+	__u64 sp, at;
 	__u32 n;
-	__u64 sp;
 	int result;
 
 	if (!w)
 		return 1;
 	n = w->record.count;
-	if (n >= w->wanted || n >= RAY_STACK_FRAMES) {
+	at = w->record.bytes;
+	if (n >= w->wanted || at > RAY_STACK_BYTES - sizeof(struct ray_walk_frame)) {
 		w->record.stop = RAY_STOP_FULL;
 		return 1;
 	}
 	sp = w->at.sp;
-	result = ray_walk_one(w, &w->record.frames[n]);
+	result = ray_walk_one(w, (struct ray_walk_frame *)((char *)w->record.frames + at));
 	if (result == RAY_STEP_OK) {
 		if (w->returns && w->at.pc == w->trampoline)
 			ray_walk_hijacked(w);
@@ -376,9 +374,10 @@ static __noinline int ray_walk_begin(struct ray_slot *s, struct ray_walker *w)
 	__u64 mm = ray_walk_kernel_word((__u64)task + RAY_CONST(TASK_MM));
 	struct ray_process *process;
 
-	w->record.count = 0;
+	w->record.count = w->record.bytes = 0;
 	w->record.stop = RAY_STOP_BROKEN;
-	w->record.top_count = w->record.below_count = 0;
+	w->record.top_count = 0;
+	w->below_left = RAY_BELOW_MAX;
 	w->range.start = w->range.end = 0;
 	w->window_size = 0;
 	/* Threads of the kernel have no memory of a user's. */

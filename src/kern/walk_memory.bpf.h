@@ -14,18 +14,25 @@ static int ray_walk_read(void *memory, void *to, __u64 size, __u64 address);
 #include "kern/unwind.h"
 
 enum {
+	RAY_PAGE = 1 << RAY_PAGE_SHIFT,
 	RAY_WINDOW = 4096,	/* bytes of the stack at once */
 	RAY_WINDOW_SPARE = 256, /* what is copied out of it at most */
-	RAY_PLACES = 512,	/* of code that are remembered */
+	RAY_PLACES = 2048,	/* of code that are remembered */
+};
+
+/* How a place in code is left: the row that covers it, and what else is known of it. */
+struct ray_leave {
+	__u32 flags; /* enum ray_place_flag */
+	__u16 cfa;
+	__u8 kind, saved;
 };
 
 enum ray_place_flag { RAY_PLACE_IS_KNOWN = 1 /* in some range */, RAY_PLACE_IS_V8 = 2, RAY_PLACE_HAS_ROW = 4 };
 
+/* Sixteen bytes: four of them in a line of the processor's cache. */
 struct ray_known_place {
-	__u64 pc;
-	__u64 tag; /* of the process and its ranges */
-	struct ray_unwind_row row;
-	__u64 flags;
+	__u64 check; /* the place, and the process with its ranges */
+	struct ray_leave leave;
 };
 
 /* Element of the map stack_scratch: one for each slot. */
@@ -33,22 +40,22 @@ struct ray_walker {
 	struct ray_place at;
 	__u64 hash;
 	__u32 wanted;
-	__u32 is_known; /* there is an entry for the process */
+	__u32 is_known;	  /* there is an entry for the process */
+	__u32 below_left; /* frames that may still have what lies below them */
+	__u32 next;	  /* where the frame begins whose context is read next */
 	struct ray_process process;
 	__u64 tag;		       /* tells the process and its ranges from others in `places` */
 	struct ray_unwind_range range; /* the last one found */
 	__u64 returns;		       /* the kernel's list of hijacked return addresses, from here on */
 	__u64 trampoline;	       /* what stands in their place */
-	struct ray_unwind_row row;
-	__u64 flags; /* enum ray_place_flag, of the place whose row that is */
+	struct ray_leave leave;
 	__u64 window_start, window_size;
 	char window[RAY_WINDOW + RAY_WINDOW_SPARE];
 	struct ray_known_place places[RAY_PLACES];
 	struct ray_record_stack record; /* last: it ends with the frames */
 };
 
-_Static_assert(sizeof(struct ray_walker) + RAY_STACK_FRAMES * sizeof(struct ray_walk_frame) <= RAY_WALKER_SIZE,
-	       "scratch");
+_Static_assert(sizeof(struct ray_walker) + RAY_STACK_BYTES <= RAY_WALKER_SIZE, "scratch");
 
 /* A part of the walker that the verifier looks at once, on its own, and not again for each way that leads to it. It may be given NULL
  * for all the verifier knows. */
@@ -65,7 +72,7 @@ static __always_inline int ray_walk_refill(struct ray_walker *w, __u64 address)
 	w->window_size = RAY_WINDOW;
 	if (!bpf_probe_read_user(w->window, RAY_WINDOW, (void *)start))
 		return 1;
-	size = RAY_WINDOW - (start & (RAY_WINDOW - 1));
+	size = RAY_PAGE - (start & (RAY_PAGE - 1));
 	w->window_size = size;
 	if (size <= RAY_WINDOW && !bpf_probe_read_user(w->window, size, (void *)start))
 		return 1;

@@ -217,24 +217,37 @@ enum ray_frame_flag {
 	RAY_FRAME_HAS_RECEIVER = 8,
 	RAY_FRAME_IS_EXACT = 16,   /* pc is no return address */
 	RAY_FRAME_IS_UNKNOWN = 32, /* pc lies in no range that was told to the walker */
+	RAY_FRAME_HAS_BELOW = 64,
 };
 
-/* One frame, and the words of V8 that may have moved when user space looks for them. */
+/* One frame, and the words of V8 that may have moved when user space looks for them. In a record it is only as long as its flags say: see
+ * ray_walk_frame_size(). */
 struct ray_walk_frame {
-	__u64 pc, fp, sp; /* fp as it is while pc runs: the frame's own, if it has one */
-	__u32 flags;	  /* enum ray_frame_flag */
+	__u64 pc, sp;
+	__u32 flags; /* enum ray_frame_flag */
 	__u32 pad;
+	/* From here on with HAS_WORDS. fp as it is while pc runs: the frame's own, if it has one. */
+	__u64 fp;
 	__u64 words
 		[RAY_FRAME_WORDS]; /* bytecode offset, array, argc, function, context, link, return address, receiver */
 	__u64 function[RAY_FUNCTION_WORDS]; /* the JSFunction's own first words */
 	__u64 context_map, receiver_map;
+	/* With HAS_BELOW: what lies below the frame of a function that called V8's builtins, from sp on. Those may have no frame of their own, only a
+	 * return address there. */
+	__u64 below[RAY_BELOW_WORDS];
 };
 
-/* What lies below the frame of a function that called V8's builtins: those may have no frame of their own, only a return address there. */
-struct ray_walk_below {
-	__u64 sp;
-	__u64 words[RAY_BELOW_WORDS];
+enum {
+	RAY_FRAME_SIZE_NATIVE = __builtin_offsetof(struct ray_walk_frame, fp),
+	RAY_FRAME_SIZE_V8 = __builtin_offsetof(struct ray_walk_frame, below),
 };
+
+static inline __attribute__((always_inline)) __u32 ray_walk_frame_size(__u32 flags)
+{
+	return flags & RAY_FRAME_HAS_BELOW ? sizeof(struct ray_walk_frame) :
+	       flags & RAY_FRAME_HAS_WORDS ? RAY_FRAME_SIZE_V8 :
+					     RAY_FRAME_SIZE_NATIVE;
+}
 
 enum ray_walk_stop { RAY_STOP_ROOT, RAY_STOP_FULL, RAY_STOP_FAULT, RAY_STOP_BROKEN };
 
@@ -242,18 +255,29 @@ struct ray_record_stack {
 	struct ray_record head;
 	__u64 id;
 	__u64 space; /* tells the address spaces of one tgid apart, before and after exec: where its stack starts */
-	__u32 count;
-	__u32 stop; /* enum ray_walk_stop */
+	__u32 count; /* of frames */
+	__u32 bytes; /* that they take */
+	__u32 stop;  /* enum ray_walk_stop */
 	__u32 top_count;
-	__u32 below_count;
 	__u64 regs[RAY_WALK_REGS];
 	__u64 top[RAY_STACK_TOP];
-	struct ray_walk_below below[RAY_BELOW_MAX];
-	struct ray_walk_frame frames[];
+	__u64 frames[]; /* struct ray_walk_frame, one after the other, each as long as it is */
 };
 
+enum { RAY_STACK_BYTES = RAY_STACK_FRAMES * RAY_FRAME_SIZE_V8 + RAY_BELOW_MAX * RAY_BELOW_WORDS * 8 };
+
+/* Element of the map `stackids`: what tells stacks that were sent, with the epoch in which they were. A stack belongs into one element only, which may
+ * forget it when others come. */
+enum { RAY_STACKID_WAYS = 4 };
+
+struct ray_stackid_set {
+	__u64 sent[RAY_STACKID_WAYS];
+};
+
+enum { RAY_STACKID_SETS = 1 << 14 };
+
 /* Size of the walker's own memory, one for each slot (kern/walk.bpf.h checks it). */
-#define RAY_WALKER_SIZE (22528 + RAY_STACK_FRAMES * sizeof(struct ray_walk_frame))
+#define RAY_WALKER_SIZE (38912 + RAY_STACK_BYTES)
 
 /* Value of the map `processes`, by tgid: what user space knows of one. */
 struct ray_process {

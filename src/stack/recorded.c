@@ -11,6 +11,39 @@ enum { WORD_FUNCTION = 3, WORD_CONTEXT = 4, WORD_RECEIVER = 7 };
 /* More builtins without a frame than V8 ever nests. */
 enum { MAX_FRAMELESS = 4 };
 
+static const struct ray_walk_frame *frame_at(const struct ray_record_stack *record, size_t at)
+{
+	return (const struct ray_walk_frame *)((const char *)record->frames + at);
+}
+
+bool ray_recorded_is_sound(const struct ray_record_stack *record, size_t size)
+{
+	size_t at = 0;
+
+	if (size < sizeof(*record) || record->bytes > size - sizeof(*record) || record->top_count > RAY_STACK_TOP ||
+	    record->bytes % sizeof(record->frames[0]))
+		return false;
+	for (uint32_t i = 0; i < record->count; i++) {
+		if (record->bytes - at < RAY_FRAME_SIZE_NATIVE ||
+		    record->bytes - at < ray_walk_frame_size(frame_at(record, at)->flags))
+			return false;
+		at += ray_walk_frame_size(frame_at(record, at)->flags);
+	}
+	return true;
+}
+
+bool ray_recorded_next(struct ray_recorded_frames *at)
+{
+	uint32_t next = at->f ? at->index + 1 : 0;
+
+	if (next >= at->record->count)
+		return false;
+	at->f = at->f ? (const void *)((const char *)at->f + ray_walk_frame_size(at->f->flags)) :
+			frame_at(at->record, 0);
+	at->index = next;
+	return true;
+}
+
 static bool add_piece(struct ray_recorded *r, uint64_t start, const void *bytes, size_t size)
 {
 	return ray_vec_push(&r->pieces, (struct ray_overlay_piece){ start, size, bytes });
@@ -28,20 +61,20 @@ static bool add_frame_pieces(struct ray_recorded *r, const struct ray_walk_frame
 		ok = ok && add_piece(r, f->words[WORD_CONTEXT] - 1, &f->context_map, sizeof(f->context_map));
 	if (f->flags & RAY_FRAME_HAS_RECEIVER)
 		ok = ok && add_piece(r, f->words[WORD_RECEIVER] - 1, &f->receiver_map, sizeof(f->receiver_map));
+	if (f->flags & RAY_FRAME_HAS_BELOW)
+		ok = ok && add_piece(r, f->sp, f->below, sizeof(f->below));
 	return ok;
 }
 
 static bool lay_over(struct ray_recorded *r, const struct ray_record_stack *record)
 {
-	for (uint32_t i = 0; i < record->count; i++) {
-		if (!add_frame_pieces(r, &record->frames[i]))
+	struct ray_recorded_frames at = { .record = record };
+
+	while (ray_recorded_next(&at)) {
+		if (!add_frame_pieces(r, at.f))
 			return false;
-	}
-	if (record->count && record->top_count &&
-	    !add_piece(r, record->frames[0].sp, record->top, record->top_count * sizeof(record->top[0])))
-		return false;
-	for (uint32_t i = 0; i < record->below_count && i < RAY_BELOW_MAX; i++) {
-		if (!add_piece(r, record->below[i].sp, record->below[i].words, sizeof(record->below[i].words)))
+		if (at.index == 0 && record->top_count &&
+		    !add_piece(r, at.f->sp, record->top, record->top_count * sizeof(record->top[0])))
 			return false;
 	}
 	ray_overlay_sort(r->pieces.at, r->pieces.n);
@@ -74,20 +107,20 @@ static struct ray_raw_frame *add_frame(struct ray_recorded *r, uint64_t pc, uint
 }
 
 /* The innermost native frame, where the kernel had no row for it: without a frame of its own its caller was passed over. */
-static bool add_native_caller(struct ray_recorded *r, const struct ray_walk_frame *f, const struct ray_walk_frame *next,
-			      struct ray_unwind_regs regs)
+static bool add_native_caller(struct ray_recorded *r, const struct ray_recorded_frames *at, struct ray_unwind_regs regs)
 {
 	struct ray_reader memory = ray_target_reader(r->js->target);
+	uint64_t pc = at->f->pc, fp = regs.reg[RAY_UNWIND_RBP], vaddr;
+	struct ray_recorded_frames next = *at;
 	const struct ray_module *m;
-	uint64_t vaddr;
 
-	if (ray_walk_region(r->js, f->pc, &m, &vaddr) != RAY_WALK_NATIVE || !m->elf ||
-	    ray_unwind_step(m->elf, vaddr, f->pc - vaddr, &memory, &regs, NULL) != RAY_UNWIND_OK ||
-	    !(regs.valid >> RAY_UNWIND_RBP & 1) || regs.reg[RAY_UNWIND_RBP] != f->fp ||
-	    (next && regs.reg[RAY_UNWIND_PC] == next->pc) ||
+	if (ray_walk_region(r->js, pc, &m, &vaddr) != RAY_WALK_NATIVE || !m->elf ||
+	    ray_unwind_step(m->elf, vaddr, pc - vaddr, &memory, &regs, NULL) != RAY_UNWIND_OK ||
+	    !(regs.valid >> RAY_UNWIND_RBP & 1) || regs.reg[RAY_UNWIND_RBP] != fp ||
+	    (ray_recorded_next(&next) && regs.reg[RAY_UNWIND_PC] == next.f->pc) ||
 	    !ray_leaf_is_return_address(r->js, regs.reg[RAY_UNWIND_PC]))
 		return true;
-	return add_frame(r, regs.reg[RAY_UNWIND_PC], f->fp, regs.reg[RAY_UNWIND_RSP], false) != NULL;
+	return add_frame(r, regs.reg[RAY_UNWIND_PC], fp, regs.reg[RAY_UNWIND_RSP], false) != NULL;
 }
 
 /* Code of V8 that has no frame of its own: then fp is its caller's, whose place is on the stack. */
@@ -116,19 +149,10 @@ static bool add_v8_callers(struct ray_recorded *r, struct ray_raw_frame *f, cons
 	return true;
 }
 
-static bool has_below(const struct ray_record_stack *record, uint64_t sp)
-{
-	for (uint32_t i = 0; i < record->below_count && i < RAY_BELOW_MAX; i++) {
-		if (record->below[i].sp == sp)
-			return true;
-	}
-	return false;
-}
-
-static bool add_recorded_frame(struct ray_recorded *r, const struct ray_record_stack *record, uint32_t i,
+static bool add_recorded_frame(struct ray_recorded *r, const struct ray_recorded_frames *at,
 			       const struct ray_unwind_regs *regs)
 {
-	const struct ray_walk_frame *f = &record->frames[i], *next = i + 1 < record->count ? f + 1 : NULL;
+	const struct ray_walk_frame *f = at->f;
 	/* What was not recorded of a frame has been written over since. */
 	uint64_t fp = f->flags & RAY_FRAME_HAS_WORDS ? f->fp : 0;
 	struct ray_raw_frame *raw = add_frame(r, f->pc, fp, f->sp, f->flags & RAY_FRAME_IS_EXACT);
@@ -136,10 +160,10 @@ static bool add_recorded_frame(struct ray_recorded *r, const struct ray_record_s
 	if (!raw)
 		return false;
 	/* Elsewhere the stack is not recorded beyond the frames' own words, and is another one by now. */
-	if (i && !has_below(record, f->sp))
+	if (at->index && !(f->flags & RAY_FRAME_HAS_BELOW))
 		return true;
 	if (raw->region == RAY_WALK_NATIVE)
-		return i || !(f->flags & RAY_FRAME_IS_UNKNOWN) || add_native_caller(r, f, next, *regs);
+		return at->index || !(f->flags & RAY_FRAME_IS_UNKNOWN) || add_native_caller(r, at, *regs);
 	return !r->js->layout || add_v8_callers(r, raw, regs);
 }
 
@@ -149,6 +173,7 @@ struct ray_error *ray_recorded_init(struct ray_recorded *r, struct ray_js *js, c
 						  [RAY_STOP_FULL] = RAY_WALK_TRUNCATED,
 						  [RAY_STOP_FAULT] = RAY_WALK_TRUNCATED,
 						  [RAY_STOP_BROKEN] = RAY_WALK_BROKEN };
+	struct ray_recorded_frames at = { .record = record };
 	struct ray_unwind_regs regs;
 
 	memset(r, 0, sizeof(*r));
@@ -161,8 +186,8 @@ struct ray_error *ray_recorded_init(struct ray_recorded *r, struct ray_js *js, c
 		return &ray_enomem;
 	}
 	set_registers(&regs, record);
-	for (uint32_t i = 0; i < record->count; i++) {
-		if (!add_recorded_frame(r, record, i, &regs)) {
+	while (ray_recorded_next(&at)) {
+		if (!add_recorded_frame(r, &at, &regs)) {
 			ray_recorded_deinit(r);
 			return &ray_enomem;
 		}

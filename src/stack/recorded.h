@@ -9,13 +9,25 @@
 #include "kern/wire.h"
 #include "stack/walk.h"
 
+/* The frames of a record, innermost first. */
+struct ray_recorded_frames {
+	const struct ray_record_stack *record;
+	const struct ray_walk_frame *f; /* the one at hand; beyond its size there is another one, or nothing */
+	uint32_t index;
+};
+
+/* Can it be believed? size bytes of it are there. */
+bool ray_recorded_is_sound(const struct ray_record_stack *record, size_t size);
+/* The next frame of a sound record, from the first on; false: that was the last. Begins as { .record = record }. */
+bool ray_recorded_next(struct ray_recorded_frames *at);
+
 struct ray_recorded {
 	struct ray_js *js;
 	RAY_VEC(struct ray_overlay_piece) pieces;
 	struct ray_walk walk;
 };
 
-/* record must stay until deinit, and its size be checked: count frames follow it. Until then js's target shows its words. */
+/* record is sound, and stays until deinit. Until then js's target shows its words. */
 RAY_MUST_USE struct ray_error *ray_recorded_init(struct ray_recorded *r, struct ray_js *js,
 						 const struct ray_record_stack *record);
 void ray_recorded_deinit(struct ray_recorded *r);
