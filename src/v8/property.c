@@ -7,10 +7,10 @@
 
 enum {
 	NAME_LIMIT = 256,
-	DESCRIPTOR = 24, /* key, details, value */
 	MAX_DESCRIPTORS = 1020,
 	MAX_ENTRIES = 1 << 14,
 	MAX_PROTOTYPES = 16,
+	AT_ONCE = 64, /* entries that are read together */
 };
 
 struct visit {
@@ -18,7 +18,8 @@ struct visit {
 	uint64_t object, map;
 	bool (*each)(uint64_t key, uint64_t value, void *arg);
 	void *arg;
-	bool accessors; /* pass them too: the value is what holds their functions */
+	bool accessors;	  /* pass them too: the value is what holds their functions */
+	bool is_accessor; /* the one that is passed */
 };
 
 static bool read_byte(struct ray_v8 *v8, uint64_t map, enum ray_v8_field field, uint8_t *ret)
@@ -49,26 +50,37 @@ static bool fast_value(const struct visit *v, int32_t details, uint64_t in_descr
 			   ret);
 }
 
-static bool is_skipped(const struct visit *v, int32_t details)
+static bool is_skipped(struct visit *v, int32_t details)
 {
-	return !v->accessors && (details & ray_v8_get(v->v8->layout, RAY_V8_PROP_KIND_MASK));
+	v->is_accessor = details & ray_v8_get(v->v8->layout, RAY_V8_PROP_KIND_MASK);
+	return v->is_accessor && !v->accessors;
 }
 
-static bool visit_fast(const struct visit *v, uint32_t bits)
+/* Three words each, from address on. false: they cannot be read. */
+static bool read_entries(const struct visit *v, uint64_t address, int64_t i, int64_t count, uint64_t (*ret)[3])
+{
+	int64_t n = count - i < AT_ONCE ? count - i : AT_ONCE;
+
+	return ray_read(&v->v8->memory, address + (uint64_t)i * sizeof(*ret), ret, (size_t)n * sizeof(*ret));
+}
+
+static bool visit_fast(struct visit *v, uint32_t bits)
 {
 	const struct ray_v8_layout *l = v->v8->layout;
-	uint64_t descriptors, words[3], value;
+	uint64_t descriptors, at, entries[AT_ONCE][3], value;
 	int count = (int)((bits & (uint32_t)ray_v8_get(l, RAY_V8_OWN_DESCRIPTORS_MASK)) >>
 			  ray_v8_get(l, RAY_V8_OWN_DESCRIPTORS_SHIFT));
 
 	if (count > MAX_DESCRIPTORS || !ray_v8_field(v->v8, v->map, RAY_V8_MAP_DESCRIPTORS, &descriptors) ||
 	    !ray_v8_is_object(descriptors))
 		return false;
+	at = descriptors - 1 + (uint64_t)ray_v8_get(l, RAY_V8_DESCRIPTORS_HEADER);
 	for (int i = 0; i < count; i++) {
-		uint64_t at =
-			descriptors - 1 + (uint64_t)ray_v8_get(l, RAY_V8_DESCRIPTORS_HEADER) + (uint64_t)i * DESCRIPTOR;
+		const uint64_t *words = entries[i % AT_ONCE];
 
-		if (!ray_read(&v->v8->memory, at, words, sizeof(words)) || !ray_v8_is_smi(words[1]))
+		if (!(i % AT_ONCE) && !read_entries(v, at, i, count, entries))
+			return false;
+		if (!ray_v8_is_smi(words[1]))
 			return false;
 		if (is_skipped(v, ray_v8_smi(words[1])) || !fast_value(v, ray_v8_smi(words[1]), words[2], &value))
 			continue;
@@ -78,22 +90,23 @@ static bool visit_fast(const struct visit *v, uint32_t bits)
 	return true;
 }
 
-static bool visit_dictionary(const struct visit *v)
+static bool visit_dictionary(struct visit *v)
 {
 	const struct ray_v8_layout *l = v->v8->layout;
 	int64_t prefix = ray_v8_get(l, RAY_V8_DICTIONARY_PREFIX_START),
 		entry = ray_v8_get(l, RAY_V8_DICTIONARY_ENTRY_SIZE);
 	int64_t first = prefix + ray_v8_get(l, RAY_V8_DICTIONARY_PREFIX_SIZE);
-	uint64_t table, capacity, words[3];
+	uint64_t table, at, capacity, entries[AT_ONCE][3];
 
 	if (entry != 3 || !ray_v8_field(v->v8, v->object, RAY_V8_PROPERTIES, &table) ||
 	    !ray_v8_element(v->v8, table, prefix - 1, &capacity) || !ray_v8_is_smi(capacity) ||
 	    ray_v8_smi(capacity) < 0 || ray_v8_smi(capacity) > MAX_ENTRIES)
 		return false;
+	at = table - 1 + (uint64_t)(ray_v8_get(l, RAY_V8_ARRAY_DATA) + first * 8);
 	for (int64_t i = 0; i < ray_v8_smi(capacity); i++) {
-		uint64_t at = table - 1 + (uint64_t)(ray_v8_get(l, RAY_V8_ARRAY_DATA) + (first + i * entry) * 8);
+		const uint64_t *words = entries[i % AT_ONCE];
 
-		if (!ray_read(&v->v8->memory, at, words, sizeof(words)))
+		if (!(i % AT_ONCE) && !read_entries(v, at, i, ray_v8_smi(capacity), entries))
 			return false;
 		if (!ray_v8_is_object(words[0]) || !ray_v8_is_smi(words[2]) || is_skipped(v, ray_v8_smi(words[2])))
 			continue;
@@ -117,7 +130,7 @@ static bool visit(struct visit *v)
 bool ray_v8_property_each(struct ray_v8 *v8, uint64_t object, bool (*each)(uint64_t key, uint64_t value, void *arg),
 			  void *arg)
 {
-	struct visit v = { v8, object, 0, each, arg, false };
+	struct visit v = { .v8 = v8, .object = object, .each = each, .arg = arg };
 
 	return visit(&v);
 }
@@ -127,6 +140,7 @@ struct search {
 	const char *name;
 	uint64_t value, key;
 	bool found;
+	const struct visit *visit;
 };
 
 static bool by_name(uint64_t key, uint64_t value, void *arg)
@@ -167,7 +181,10 @@ static bool by_value(uint64_t key, uint64_t value, void *arg)
 {
 	struct search *s = arg;
 
-	if ((value != s->value && !holds(s->v8, value, s->value)) || !ray_v8_is_string(s->v8, key))
+	/* Most objects have hundreds of properties behind them: what they hold is not looked at unless it may matter. */
+	if (s->visit->is_accessor ? !holds(s->v8, value, s->value) : value != s->value)
+		return true;
+	if (!ray_v8_is_string(s->v8, key))
 		return true;
 	s->key = key;
 	s->found = true;
@@ -180,8 +197,9 @@ const char *ray_v8_property_holding(struct ray_v8 *v8, uint64_t object, uint64_t
 	uint64_t map;
 
 	for (int i = 0; i < MAX_PROTOTYPES; i++) {
-		struct visit v = { v8, object, 0, by_value, &s, true };
+		struct visit v = { .v8 = v8, .object = object, .each = by_value, .arg = &s, .accessors = true };
 
+		s.visit = &v;
 		visit(&v);
 		if (s.found)
 			return ray_v8_string_text(v8, s.key, NAME_LIMIT);
