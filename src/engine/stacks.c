@@ -1,8 +1,4 @@
-/* stacks.c - user stacks and symbols, from ids and addresses to text.
- * SPDX-License-Identifier: MIT
- *
- * A stack arrives once, when the walker in the kernel has not seen its like before, and is named at once, while the objects that name it are still
- * where they were; from then on its id stands for its lines. The way from a record to names is src/stack's; this keeps them. */
+/* stacks.c - user stacks and symbols, from ids and addresses to text. SPDX-License-Identifier: MIT */
 #include "engine/stacks.h"
 
 #include <inttypes.h>
@@ -12,7 +8,6 @@
 
 #include "base/clock.h"
 #include "stack/name.h"
-#include "stack/recorded.h"
 #include "view/frame.h"
 
 /* A script that ends takes its heap down, and with it the names of its last stacks: on a busy machine only who comes first sees them.
@@ -109,7 +104,8 @@ struct ray_error *ray_stacker_create(struct ray_trace *t, struct ray_stacker **r
 		return &ray_enomem;
 	s->trace = t;
 	s->kernel = ray_kernel_create();
-	if (!s->kernel || !ray_stack_table_init(&s->table) || !ray_stack_table_init(&s->before))
+	if (!s->kernel || !ray_stack_table_init(&s->table) || !ray_stack_table_init(&s->before) ||
+	    !ray_stack_known_init(&s->known))
 		return &ray_enomem;
 	err = ray_stack_maps_create(s);
 	if (err)
@@ -136,184 +132,9 @@ void ray_stacker_free(struct ray_stacker *s)
 	ray_stack_maps_deinit(s);
 	ray_stack_table_deinit(&s->table);
 	ray_stack_table_deinit(&s->before);
+	ray_stack_known_deinit(&s->known);
 	ray_kernel_free(s->kernel);
 	free(s);
-}
-
-/* ---- taking ---- */
-
-/* A stack in the making: what it says, and the same as frames. */
-struct taken {
-	bool is_deoptimizing;
-	RAY_VEC(const struct ray_stack_line *) lines;
-	RAY_VEC(const struct ray_fact_frame *) frames;
-	struct ray_fact_stack stack;
-};
-
-/* A frame that is only an address, as text says it. */
-static bool add_line(struct ray_stacker *s, struct taken *t, const char *text, const char *module, uint64_t pc)
-{
-	struct ray_fact_frame frame = { .kind = RAY_FRAME_NATIVE, .module = module, .address = pc };
-	const struct ray_fact_frame *own = ray_stack_table_frame(&s->table, &frame);
-	const struct ray_stack_line *line = ray_stack_table_line(&s->table, text, false);
-
-	t->stack.no_symbol++;
-	return own && line && ray_vec_push(&t->lines, line) && ray_vec_push(&t->frames, own);
-}
-
-static bool add_address(struct ray_stacker *s, struct taken *t, uint64_t pc)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "0x%" PRIx64, pc);
-	return add_line(s, t, text, NULL, pc);
-}
-
-/* -x noresolve: the file and the distance from where it is mapped. */
-static bool add_unresolved(struct ray_stacker *s, struct ray_stack_process *p, struct taken *t, uint64_t pc)
-{
-	const struct ray_map *map = p->target ? ray_target_find_map(p->target, pc) : NULL;
-	ray_auto_text text = { 0 };
-
-	if (!map || !map->path[0])
-		return add_address(s, t, pc);
-	ray_text_printf(&text, "%s:0x%" PRIx64, ray_frame_module(map->path), pc - map->start);
-	return add_line(s, t, ray_text_get(&text), map->path, pc);
-}
-
-static bool add_unnamed(struct ray_stacker *s, struct ray_stack_process *p, const struct ray_record_stack *r,
-			struct taken *t)
-{
-	struct ray_recorded_frames at = { .record = r };
-
-	while (ray_recorded_next(&at)) {
-		if (s->trace->options.noresolve ? !add_unresolved(s, p, t, at.f->pc) : !add_address(s, t, at.f->pc))
-			return false;
-	}
-	return true;
-}
-
-static struct ray_stack_line *frame_line(struct ray_stacker *s, const struct ray_frame *f)
-{
-	ray_auto_text text = { 0 };
-
-	ray_frame_line(f, &text);
-	return text.failed ? NULL : ray_stack_table_line(&s->table, ray_text_get(&text), ray_frame_is_plumbing(f));
-}
-
-static bool add_frame(struct ray_stacker *s, const struct ray_frame *f, struct taken *t)
-{
-	const struct ray_fact_frame *own = ray_stack_table_user_frame(&s->table, f);
-	struct ray_stack_line *line = frame_line(s, f);
-	struct ray_frame plain = *f;
-
-	if (!own || !line || !ray_vec_push(&t->frames, own) || !ray_vec_push(&t->lines, line))
-		return false;
-	if (f->kind != RAY_FRAME_JS || !f->receiver_class) {
-		line->is_plain = true;
-		return true;
-	}
-	plain.receiver_class = NULL;
-	line->plain = frame_line(s, &plain);
-	if (line->plain == line)
-		line->plain = NULL;
-	return true;
-}
-
-/* Whoever interprets does so for some function: a frame that has only the interpreter's name lost its own, as when its heap was taken down meanwhile. The
- * innermost frame is another matter: there the function follows. */
-static bool is_nameless_function(const struct ray_frame *f)
-{
-	static const char interpreter[] = "InterpreterEntryTrampoline";
-
-	return f->kind == RAY_FRAME_BUILTIN && f->function &&
-	       !strncmp(f->function, interpreter, sizeof(interpreter) - 1);
-}
-
-static bool add_named(struct ray_stacker *s, const struct ray_stack *stack, struct taken *t)
-{
-	t->stack.unnamed = stack->unnamed;
-	t->is_deoptimizing = stack->is_deoptimizing;
-	t->stack.no_symbol = stack->no_symbol;
-	for (size_t i = 0; i < stack->count; i++) {
-		if (!add_frame(s, &stack->frames[i], t))
-			return false;
-		if (i && is_nameless_function(&stack->frames[i])) {
-			t->stack.unnamed++;
-			t->frames.at[t->frames.n - 1] = ray_stack_table_frame(
-				&s->table,
-				&(struct ray_fact_frame){ .kind = RAY_FRAME_JS, .address = stack->frames[i].pc });
-			if (!t->frames.at[t->frames.n - 1])
-				return false;
-		}
-	}
-	return true;
-}
-
-static bool name_stack(struct ray_stacker *s, struct ray_stack_process *p, const struct ray_record_stack *r,
-		       struct taken *t)
-{
-	ray_auto(ray_arena, arena) = ray_arena_create();
-	struct ray_recorded recorded;
-	struct ray_stack stack = { 0 };
-	struct ray_error *err;
-	bool ok;
-
-	if (!arena)
-		return false;
-	err = ray_js_forget(p->js);
-	if (!err)
-		err = ray_recorded_init(&recorded, p->js, r);
-	if (err) {
-		ray_error_free(err);
-		return false;
-	}
-	err = ray_name_frames(p->js, &recorded.walk, arena, &stack);
-	ok = !err && add_named(s, &stack, t);
-	ray_error_free(err);
-	ray_recorded_deinit(&recorded);
-	return ok;
-}
-
-/* Where the kernel starts a thread: of some binaries, the dynamic linker's among them, no row says that the stack ends there. */
-static bool is_root(const struct taken *t)
-{
-	static const char *const roots[] = { "_start", "clone", "__clone", "clone3", "__clone3" };
-	const char *name = t->frames.n ? t->frames.at[t->frames.n - 1]->function : NULL;
-
-	for (size_t i = 0; name && i < RAY_COUNT(roots); i++)
-		if (!strcmp(name, roots[i]))
-			return true;
-	return false;
-}
-
-void ray_stacker_take(struct ray_stacker *s, const struct ray_record *record)
-{
-	const struct ray_record_stack *r = (const struct ray_record_stack *)record;
-	struct ray_stack_process *p;
-	struct ray_recorded_frames at = { .record = r };
-	struct taken t = { .stack = { .id = r->id } };
-	bool ok;
-
-	if (!ray_recorded_is_sound(r, record->size) || ray_stack_table_find(&s->table, r->id))
-		return;
-	p = ray_stack_process_get(s, r->head.tgid, r->space);
-	if (!p)
-		return;
-	while (ray_recorded_next(&at))
-		ray_stack_process_cover(p, at.f->pc - !(at.f->flags & RAY_FRAME_IS_EXACT));
-	if (p->js && !s->trace->options.noresolve)
-		ok = name_stack(s, p, r, &t);
-	else
-		ok = add_unnamed(s, p, r, &t);
-	t.stack.is_cut = t.is_deoptimizing || (r->stop != RAY_STOP_ROOT && !is_root(&t));
-	t.stack.frames = t.frames.at;
-	t.stack.count = t.frames.n;
-	if (ok)
-		ok = ray_stack_table_add(&s->table, &t.stack, t.lines.at);
-	ray_vec_free(&t.lines);
-	ray_vec_free(&t.frames);
-	ray_stack_process_tell(s, p);
 }
 
 static const struct ray_stack_entry *find(const struct ray_stacker *s, uint64_t id)

@@ -1,7 +1,9 @@
 /* stacks.h - what the files of the stacker share; for stacks*.c, and sampling.c, which keeps its stacks in the same table.
  * SPDX-License-Identifier: MIT
  *
- *   stacks.c          takes records, prints stacks and symbols
+ *   stacks.c          prints stacks and symbols
+ *   stacks_take.c     takes records
+ *   stacks_known.c    frames that were named already
  *   stacks_process.c  the processes whose stacks were seen: opened, read again, named
  *   stacks_maps.c     tells the walker in the kernel what it needs: ranges and rows
  *   stacks_table.c    lines and stacks, each kept once
@@ -73,6 +75,39 @@ const struct ray_fact_frame *ray_stack_table_user_frame(struct ray_stack_table *
 /* The kernel stack of count addresses; NULL without memory. */
 const struct ray_fact_stack *ray_stack_kernel(struct ray_stacker *s, const uint64_t *addresses, size_t count);
 
+/* ---- stacks_known.c ---- */
+
+/* What one recorded frame was named as: itself, with what was inlined into it and what it called without a frame. */
+struct ray_stack_known {
+	uint64_t key;
+	uint8_t by;	   /* not 0: no frames, but objects that must be known too: bits of enum ray_frame_source */
+	bool is_construct; /* the first is V8's frame for "new" */
+	uint32_t count;
+	struct {
+		const struct ray_fact_frame *frame;
+		const struct ray_stack_line *line;
+	} frames[];
+};
+
+struct ray_stack_knowns {
+	struct ray_arena *arena;
+	struct ray_stack_known **at;
+	size_t count, room, bytes;
+};
+
+struct ray_stack_process;
+
+bool ray_stack_known_init(struct ray_stack_knowns *k);
+void ray_stack_known_deinit(struct ray_stack_knowns *k);
+/* What a frame is known by; 0: it is named anew each time. caller: NULL if it is the outermost. */
+uint64_t ray_stack_known_key(const struct ray_stack_process *p, const struct ray_walk_frame *f, bool is_innermost,
+			     const struct ray_walk_frame *caller);
+const struct ray_stack_known *ray_stack_known_find(const struct ray_stack_knowns *k, uint64_t key,
+						   const struct ray_walk_frame *f);
+/* A new one, for the caller to fill. NULL: it is not to be kept, for want of memory or otherwise. */
+struct ray_stack_known *ray_stack_known_add(struct ray_stack_knowns *k, uint64_t key, uint8_t by,
+					    const struct ray_walk_frame *f, size_t count);
+
 /* ---- stacks_process.c ---- */
 
 struct ray_stack_process {
@@ -83,8 +118,10 @@ struct ray_stack_process {
 	uint64_t looked_ns; /* when its mappings were read */
 	bool is_changed;    /* since the kernel was told */
 	uint32_t first_range, range_room, range_count;
-	uint64_t pushed; /* a hash of what the kernel was told */
-	uint64_t used;	 /* for throwing out the one that was not needed longest */
+	uint64_t pushed;	       /* a hash of what the kernel was told */
+	uint32_t shared_at;	       /* where a JSFunction has its SharedFunctionInfo; 0: it is no node */
+	uint64_t code_start, code_end; /* what V8 generated lies in between */
+	uint64_t used;		       /* for throwing out the one that was not needed longest */
 	struct ray_thread_names threads;
 };
 
@@ -130,8 +167,9 @@ struct ray_stacker {
 	struct ray_trace *trace;
 	/* Records that are under way when all is forgotten find what they need in the one before. */
 	struct ray_stack_table table, before;
-	bool forgets;	   /* nothing holds on to stacks for longer than that */
-	uint64_t begun_ns; /* when table was empty */
+	struct ray_stack_knowns known; /* of table */
+	bool forgets;		       /* nothing holds on to stacks for longer than that */
+	uint64_t begun_ns;	       /* when table was empty, or known if nothing else is forgotten */
 	struct ray_stack_maps maps;
 	RAY_VEC(struct ray_stack_process *) processes;
 	struct ray_kernel *kernel;

@@ -11,22 +11,38 @@ enum {
 	SOON_NS = 100000000, /* at least, whatever memory says: records under way are younger than that */
 };
 
-static bool is_due(const struct ray_stacker *s)
+static bool is_due(const struct ray_stacker *s, uint64_t age)
 {
-	uint64_t age = ray_clock_ns() - s->begun_ns;
-
 	if (!s->forgets || !s->table.stack_count || age < SOON_NS)
 		return false;
-	return age >= OLD_NS || s->table.bytes >= s->trace->options.stackmemory / 2;
+	return age >= OLD_NS || s->table.bytes + s->known.bytes >= s->trace->options.stackmemory / 2;
+}
+
+/* False without memory: then the old ones are believed for longer. */
+static bool forget_known(struct ray_stacker *s)
+{
+	struct ray_stack_knowns new;
+
+	if (!ray_stack_known_init(&new)) {
+		ray_stack_known_deinit(&new);
+		return false;
+	}
+	ray_stack_known_deinit(&s->known);
+	s->known = new;
+	return true;
 }
 
 void ray_stacker_age(struct ray_stacker *s)
 {
+	uint64_t now = ray_clock_ns(), age = now - s->begun_ns;
 	struct ray_stack_table new;
 
-	if (!is_due(s))
+	/* Single frames are not believed for longer even where stacks are held. */
+	if (!s->forgets && age >= OLD_NS && forget_known(s))
+		s->begun_ns = now;
+	if (!is_due(s, age))
 		return;
-	if (!ray_stack_table_init(&new)) {
+	if (!ray_stack_table_init(&new) || !forget_known(s)) {
 		ray_stack_table_deinit(&new);
 		return;
 	}
@@ -34,6 +50,6 @@ void ray_stacker_age(struct ray_stacker *s)
 	s->before = s->table;
 	s->table = new;
 	s->table.generation = s->before.generation + 1;
-	s->begun_ns = ray_clock_ns();
+	s->begun_ns = now;
 	s->trace->state->stack_epoch++;
 }

@@ -251,6 +251,7 @@ void ray_stack_maps_push(struct ray_stacker *s, struct ray_stack_process *p)
 		return;
 	if (p->js->layout)
 		process.shared_at = (uint32_t)ray_v8_get(p->js->layout, RAY_V8_JSFUNCTION_SHARED);
+	p->shared_at = process.shared_at;
 	if (!list_ranges(s, p, &list, &process) || (hash = hash_of(&list, &process)) == p->pushed) {
 		ray_vec_free(&list);
 		return;
@@ -262,6 +263,8 @@ void ray_stack_maps_push(struct ray_stacker *s, struct ray_stack_process *p)
 			p->first_range = process.first_range;
 			p->range_room = room;
 			p->pushed = hash;
+			p->code_start = process.code_start;
+			p->code_end = process.code_end;
 		} else {
 			give_ranges(&s->maps, process.first_range, room);
 		}

@@ -23,7 +23,8 @@ struct ray_frame ray_namer_frame(const struct ray_raw_frame *raw, enum ray_frame
 				   .sp = raw->sp,
 				   .argc = -1,
 				   .wasm_index = -1,
-				   .wasm_offset = -1 };
+				   .wasm_offset = -1,
+				   .number = raw->number };
 }
 
 /* Names from a target may hold anything; they are made safe for a terminal once, here. */
@@ -80,9 +81,20 @@ static void name_native(struct ray_namer *n, const struct ray_raw_frame *raw, st
 		n->no_symbol++;
 }
 
-static bool is_construct(const struct ray_frame *f)
+static const char construct[] = "ConstructFrame";
+
+static bool push_known(struct ray_namer *n, const struct ray_raw_frame *raw)
 {
-	return f->kind == RAY_FRAME_STUB && f->function && strstr(f->function, "ConstructFrame");
+	struct ray_frame f = ray_namer_frame(raw, RAY_FRAME_STUB);
+
+	f.is_known = true;
+	f.function = raw->is_construct ? construct : "";
+	return ray_namer_push(n, f);
+}
+
+bool ray_frame_is_construct_stub(const struct ray_frame *f)
+{
+	return f->kind == RAY_FRAME_STUB && f->function && strstr(f->function, construct);
 }
 
 /* "new" shows in the frame that called, a construct stub, unless the compiler did away with it. */
@@ -91,7 +103,7 @@ static void mark_constructors(struct ray_namer *n)
 	for (size_t i = 0; i < n->frames.n; i++) {
 		struct ray_frame *f = &n->frames.at[i];
 
-		if (f->kind == RAY_FRAME_JS && !f->inlined && i + 1 < n->frames.n && is_construct(f + 1))
+		if (f->kind == RAY_FRAME_JS && !f->inlined && i + 1 < n->frames.n && ray_frame_is_construct_stub(f + 1))
 			f->is_construct = true;
 		else if (f->kind == RAY_FRAME_JS && f->script && ray_v8_shared_is_class(&n->js->v8, f->shared))
 			f->is_construct = true;
@@ -118,6 +130,10 @@ struct ray_error *ray_name_frames(struct ray_js *js, const struct ray_walk *walk
 		const struct ray_module *m = NULL;
 		uint64_t vaddr = 0;
 
+		if (raw->is_known) {
+			ok = push_known(&n, raw);
+			continue;
+		}
 		if (raw->region == RAY_WALK_NATIVE || raw->region == RAY_WALK_NOWHERE) {
 			ok = push_native(&n, raw);
 			continue;

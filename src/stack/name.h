@@ -8,4 +8,7 @@
 RAY_MUST_USE struct ray_error *ray_name_frames(struct ray_js *js, const struct ray_walk *walk, struct ray_arena *arena,
 					       struct ray_stack *stack);
 
+/* Is it V8's frame for "new"? */
+bool ray_frame_is_construct_stub(const struct ray_frame *f);
+
 #endif

@@ -55,13 +55,15 @@ static const char *find_receiver_class(struct ray_namer *n, const struct ray_v8_
 	return name && name[0] ? ray_namer_safe(n, name) : NULL;
 }
 
-static const char *receiver_class(struct ray_namer *n, const struct ray_v8_frame *v)
+static void set_receiver_class(struct ray_namer *n, const struct ray_v8_frame *v, struct ray_frame *f)
 {
 	if (v->receiver != n->class_of) {
 		n->class_of = v->receiver;
 		n->class = find_receiver_class(n, v);
 	}
-	return n->class;
+	f->receiver_class = n->class;
+	if (ray_v8_is_function(&n->js->v8, v->receiver))
+		f->named_by |= RAY_NAMED_BY_RECEIVER;
 }
 
 /* What stands for a name where there is none. */
@@ -81,12 +83,18 @@ static const char *held_name(struct ray_namer *n, uint64_t object, uint64_t func
 }
 
 /* A method that has no name of its own is known by the property that holds it, as node's own stacks do. */
-static const char *outer_name(struct ray_namer *n, const struct ray_v8_frame *v)
+static const char *outer_name(struct ray_namer *n, const struct ray_v8_frame *v, struct ray_frame *f)
 {
-	const char *name = ray_v8_function_name(&n->js->v8, v->function), *held;
+	const char *name = ray_v8_function_own_name(&n->js->v8, v->function), *held;
 
+	if (name) {
+		f->named_by |= RAY_NAMED_BY_FUNCTION;
+		return name;
+	}
+	name = ray_v8_function_name(&n->js->v8, v->function);
 	if (!name || name[0] || !ray_v8_is_object(v->receiver) || ray_v8_is_nullish(&n->js->v8, v->receiver))
 		return name;
+	f->named_by |= RAY_NAMED_BY_FUNCTION | RAY_NAMED_BY_RECEIVER;
 	held = held_name(n, v->receiver, v->function);
 	return held ? held : name;
 }
@@ -156,14 +164,14 @@ bool ray_namer_function(struct ray_namer *n, const struct ray_raw_frame *raw, co
 		f.inlined = !outer;
 		set_place(n, &code.places[i], &f);
 		f.is_definition |= !raw->entering && is_no_place(n, code.tier, &code.places[i]);
-		name = outer && v->function ? outer_name(n, v) : ray_v8_shared_name(v8, code.places[i].shared);
+		name = outer && v->function ? outer_name(n, v, &f) : ray_v8_shared_name(v8, code.places[i].shared);
 		f.function = name && !name[0] ? nameless(n, &f) : ray_namer_safe(n, name);
 		if (!f.function)
 			f.why = "its name cannot be read";
 		if (outer) {
 			f.js_function = v->function;
 			f.receiver = v->receiver;
-			f.receiver_class = receiver_class(n, v);
+			set_receiver_class(n, v, &f);
 			f.args = v->args;
 			f.argc = v->argc;
 		}

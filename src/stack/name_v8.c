@@ -162,8 +162,7 @@ static bool is_called_by_regexp(struct ray_namer *n, const struct ray_raw_frame 
 	struct ray_symbol s;
 	uint64_t vaddr;
 
-	return caller && (caller->region == RAY_WALK_NATIVE || caller->region == RAY_WALK_BUILTIN) &&
-	       ray_walk_region(n->js, caller->at, &m, &vaddr) != RAY_WALK_NOWHERE && m && m->elf &&
+	return caller && ray_walk_region(n->js, caller->at, &m, &vaddr) != RAY_WALK_NOWHERE && m && m->elf &&
 	       ray_elf_symbol_at(m->elf, vaddr, &s) && strstr(s.name, "RegExp");
 }
 
@@ -207,14 +206,17 @@ bool ray_namer_v8(struct ray_namer *n, const struct ray_raw_frame *raw, const st
 	}
 	if (raw->region == RAY_WALK_BUILTIN)
 		return push_builtin(n, raw, m, vaddr);
-	if (!ray_v8_code_find(&n->js->v8, raw->pc, &code) && is_called_by_regexp(n, caller))
+	if (!ray_v8_code_find(&n->js->v8, raw->pc, &code)) {
+		f.named_by = RAY_NAMED_BY_CALLER;
+		if (is_called_by_regexp(n, caller))
+			f.function = regexp_code;
+		else
+			f.why = "generated code without a frame that V8 writes";
+	} else if (code.tier == RAY_TIER_NONE) {
 		f.function = regexp_code;
-	else if (!ray_v8_code_find(&n->js->v8, raw->pc, &code))
-		f.why = "generated code without a frame that V8 writes";
-	else if (code.tier == RAY_TIER_NONE)
-		f.function = regexp_code;
-	else
-		return push_frameless(n, raw, m,
-				      vaddr); /* it is being deoptimized: only the code still says whose it is */
+	} else {
+		/* It is being deoptimized: only the code still says whose it is. */
+		return push_frameless(n, raw, m, vaddr);
+	}
 	return ray_namer_push(n, f);
 }

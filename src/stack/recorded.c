@@ -94,7 +94,9 @@ static void set_registers(struct ray_unwind_regs *regs, const struct ray_record_
 
 static struct ray_raw_frame *add_frame(struct ray_recorded *r, uint64_t pc, uint64_t fp, uint64_t sp, bool exact)
 {
-	struct ray_raw_frame f = { .pc = pc, .fp = fp, .sp = sp, .exact = exact, .leaf_offset = -1 };
+	struct ray_raw_frame f = {
+		.pc = pc, .fp = fp, .sp = sp, .exact = exact, .leaf_offset = -1, .number = r->number
+	};
 	const struct ray_module *m;
 	uint64_t vaddr;
 
@@ -149,6 +151,19 @@ static bool add_v8_callers(struct ray_recorded *r, struct ray_raw_frame *f, cons
 	return true;
 }
 
+static bool add_known(struct ray_recorded *r, const struct ray_walk_frame *f, bool is_construct)
+{
+	bool exact = f->flags & RAY_FRAME_IS_EXACT;
+
+	return ray_vec_push(&r->walk.frames, ((struct ray_raw_frame){ .pc = f->pc,
+								      .at = f->pc - !exact,
+								      .exact = exact,
+								      .leaf_offset = -1,
+								      .number = r->number,
+								      .is_known = true,
+								      .is_construct = is_construct }));
+}
+
 static bool add_recorded_frame(struct ray_recorded *r, const struct ray_recorded_frames *at,
 			       const struct ray_unwind_regs *regs)
 {
@@ -167,7 +182,8 @@ static bool add_recorded_frame(struct ray_recorded *r, const struct ray_recorded
 	return !r->js->layout || add_v8_callers(r, raw, regs);
 }
 
-struct ray_error *ray_recorded_init(struct ray_recorded *r, struct ray_js *js, const struct ray_record_stack *record)
+struct ray_error *ray_recorded_init(struct ray_recorded *r, struct ray_js *js, const struct ray_record_stack *record,
+				    const uint8_t *known)
 {
 	static const enum ray_walk_end ends[] = { [RAY_STOP_ROOT] = RAY_WALK_ROOT,
 						  [RAY_STOP_FULL] = RAY_WALK_TRUNCATED,
@@ -187,7 +203,10 @@ struct ray_error *ray_recorded_init(struct ray_recorded *r, struct ray_js *js, c
 	}
 	set_registers(&regs, record);
 	while (ray_recorded_next(&at)) {
-		if (!add_recorded_frame(r, &at, &regs)) {
+		r->number = at.index;
+		if (known[at.index] != RAY_RECORDED_NEW ?
+			    !add_known(r, at.f, known[at.index] == RAY_RECORDED_CONSTRUCT) :
+			    !add_recorded_frame(r, &at, &regs)) {
 			ray_recorded_deinit(r);
 			return &ray_enomem;
 		}

@@ -25,11 +25,20 @@ struct ray_recorded {
 	struct ray_js *js;
 	RAY_VEC(struct ray_overlay_piece) pieces;
 	struct ray_walk walk;
+	uint32_t number; /* of the recorded frame that is being added */
 };
 
-/* record is sound, and stays until deinit. Until then js's target shows its words. */
+/* What is known of a recorded frame already. */
+enum ray_recorded_known {
+	RAY_RECORDED_NEW,
+	RAY_RECORDED_NAMED,
+	RAY_RECORDED_CONSTRUCT, /* it was named, as V8's frame for "new" */
+};
+
+/* record is sound, and stays until deinit. Until then js's target shows its words.
+ * known: of each frame, one of enum ray_recorded_known; frames that were named before only hold their place in the walk. */
 RAY_MUST_USE struct ray_error *ray_recorded_init(struct ray_recorded *r, struct ray_js *js,
-						 const struct ray_record_stack *record);
+						 const struct ray_record_stack *record, const uint8_t *known);
 void ray_recorded_deinit(struct ray_recorded *r);
 
 #endif

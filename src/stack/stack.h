@@ -21,6 +21,13 @@ enum ray_frame_kind {
 	RAY_FRAME_KERNEL, /* not of a thread's own memory: only in stacks of a trace */
 };
 
+/* What a frame's name was taken from, beside its code, its function's SharedFunctionInfo and map, and the map of its receiver. */
+enum ray_frame_source {
+	RAY_NAMED_BY_FUNCTION = 1, /* the JSFunction itself */
+	RAY_NAMED_BY_RECEIVER = 2, /* the object itself */
+	RAY_NAMED_BY_CALLER = 4,
+};
+
 struct ray_frame {
 	enum ray_frame_kind kind;
 	uint64_t pc, fp, sp;
@@ -44,6 +51,10 @@ struct ray_frame {
 	/* wasm */
 	int wasm_index;	     /* of the function; -1 when not known */
 	int64_t wasm_offset; /* in the module's bytes; -1 when not known */
+	/* of a recorded stack */
+	uint32_t number;  /* of the recorded frame that it was found in */
+	bool is_known;	  /* stands for those that were named before */
+	uint8_t named_by; /* bits of enum ray_frame_source */
 };
 
 struct ray_stack {

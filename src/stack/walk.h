@@ -32,6 +32,9 @@ struct ray_raw_frame {
 	bool no_receiver;    /* what it was called on may be something else by now */
 	int32_t leaf_offset; /* innermost interpreted frame: the bytecode offset in a register; else -1 */
 	bool stale_offset;   /* that register is not known, and the offset in the frame is old */
+	uint32_t number;     /* of the recorded frame that it was found in */
+	bool is_known;	     /* it was named before; then only its neighbours' sake remains: */
+	bool is_construct;   /* it is V8's frame for "new" */
 };
 
 enum ray_walk_end {

@@ -148,17 +148,26 @@ bool ray_v8_shared_is_class(struct ray_v8 *v8, uint64_t shared)
 	return kind >= KIND_FIRST_CONSTRUCTOR && kind <= KIND_LAST_CONSTRUCTOR;
 }
 
-const char *ray_v8_function_name(struct ray_v8 *v8, uint64_t function)
+const char *ray_v8_function_own_name(struct ray_v8 *v8, uint64_t function)
 {
 	const char *own = NULL;
-	uint64_t shared, value;
+	uint64_t value;
 
-	if (!ray_v8_function_shared(v8, function, &shared))
-		return NULL;
 	/* Usually an accessor; a value there was set at run time and is what the program calls it. */
-	if (ray_v8_property_get(v8, function, "name", &value) && ray_v8_is_string(v8, value))
+	if (ray_v8_is_function(v8, function) && ray_v8_property_get(v8, function, "name", &value) &&
+	    ray_v8_is_string(v8, value))
 		own = ray_v8_string_text(v8, value, NAME_LIMIT);
-	return own && own[0] ? own : ray_v8_shared_name(v8, shared);
+	return own && own[0] ? own : NULL;
+}
+
+const char *ray_v8_function_name(struct ray_v8 *v8, uint64_t function)
+{
+	const char *own = ray_v8_function_own_name(v8, function);
+	uint64_t shared;
+
+	if (own)
+		return own;
+	return ray_v8_function_shared(v8, function, &shared) ? ray_v8_shared_name(v8, shared) : NULL;
 }
 
 bool ray_v8_shared_script(struct ray_v8 *v8, uint64_t shared, uint64_t *ret)

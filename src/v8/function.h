@@ -13,7 +13,9 @@ bool ray_v8_function_shared(struct ray_v8 *v8, uint64_t function, uint64_t *ret)
 /* A function's own name, or the one V8 inferred from where it was assigned; "" when it has none;
  * NULL when it cannot be read. */
 const char *ray_v8_shared_name(struct ray_v8 *v8, uint64_t shared);
-/* Like it, but a name that was set at run time (computed method names) counts too. */
+/* A name that was set at run time (computed method names); NULL when there is none. */
+const char *ray_v8_function_own_name(struct ray_v8 *v8, uint64_t function);
+/* That, or else what its SharedFunctionInfo says. */
 const char *ray_v8_function_name(struct ray_v8 *v8, uint64_t function);
 /* Is it the constructor of a class, which can only be called with new? */
 bool ray_v8_shared_is_class(struct ray_v8 *v8, uint64_t shared);
