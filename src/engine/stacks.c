@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
+#include "engine/kernel_names.h"
 #include "stack/name.h"
 #include "view/frame.h"
 
@@ -95,6 +96,16 @@ static bool holds_stacks(const struct ray_trace *t)
 	return false;
 }
 
+/* Who never asks needs no program for it. */
+static bool ask_kernel(void *arg, uint64_t address, char *text, size_t size)
+{
+	struct ray_stacker *s = arg;
+
+	if (!s->kernel_names)
+		s->kernel_names = ray_kernel_names_create();
+	return s->kernel_names && ray_kernel_names_ask(s->kernel_names, address, text, size);
+}
+
 struct ray_error *ray_stacker_create(struct ray_trace *t, struct ray_stacker **ret)
 {
 	ray_auto(ray_stacker, s) = calloc(1, sizeof(*s));
@@ -107,6 +118,7 @@ struct ray_error *ray_stacker_create(struct ray_trace *t, struct ray_stacker **r
 	if (!s->kernel || !ray_stack_table_init(&s->table) || !ray_stack_table_init(&s->before) ||
 	    !ray_stack_known_init(&s->known))
 		return &ray_enomem;
+	ray_kernel_ask(s->kernel, ask_kernel, s);
 	err = ray_stack_maps_create(s);
 	if (err)
 		return err;
@@ -134,6 +146,7 @@ void ray_stacker_free(struct ray_stacker *s)
 	ray_stack_table_deinit(&s->before);
 	ray_stack_known_deinit(&s->known);
 	ray_kernel_free(s->kernel);
+	ray_kernel_names_free(s->kernel_names);
 	free(s);
 }
 

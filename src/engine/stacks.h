@@ -173,7 +173,8 @@ struct ray_stacker {
 	struct ray_stack_maps maps;
 	RAY_VEC(struct ray_stack_process *) processes;
 	struct ray_kernel *kernel;
-	uint64_t clock; /* counts uses */
+	struct ray_kernel_names *kernel_names; /* NULL: nobody has asked yet, or it cannot be asked */
+	uint64_t clock;			       /* counts uses */
 };
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/vec.h"
 
 struct entry {
@@ -12,10 +13,23 @@ struct entry {
 	const char *name, *module; /* in text */
 };
 
+/* What was asked before: by address, open addressing, never more than half full. */
+struct answer {
+	uint64_t address;		 /* 0: empty */
+	struct ray_kernel_symbol symbol; /* name NULL: it has none */
+};
+
+enum { FIRST_ROOM = 1024, MOST_ANSWERS = 1 << 16, TEXT_ROOM = 512 };
+
 struct ray_kernel {
 	char *text;
 	bool is_read;
 	RAY_VEC(struct entry) entries;
+	ray_kernel_asked *ask; /* NULL: there is nobody */
+	void *asked;
+	struct answer *answers;
+	size_t count, room;
+	struct ray_arena *arena; /* of the answers */
 };
 
 struct ray_kernel *ray_kernel_create(void)
@@ -29,8 +43,12 @@ void ray_kernel_free(struct ray_kernel *k)
 		return;
 	ray_vec_free(&k->entries);
 	free(k->text);
+	free(k->answers);
+	ray_arena_free(k->arena);
 	free(k);
 }
+
+/* ---- /proc/kallsyms ---- */
 
 static int by_start(const void *a, const void *b)
 {
@@ -108,7 +126,7 @@ static void read_symbols(struct ray_kernel *k)
 		ray_vec_free(&k->entries);
 }
 
-bool ray_kernel_symbol_at(struct ray_kernel *k, uint64_t address, struct ray_kernel_symbol *ret)
+static bool find_entry(struct ray_kernel *k, uint64_t address, struct ray_kernel_symbol *ret)
 {
 	size_t low = 0, high;
 
@@ -132,4 +150,110 @@ bool ray_kernel_symbol_at(struct ray_kernel *k, uint64_t address, struct ray_ker
 	*ret = (struct ray_kernel_symbol){ k->entries.at[low - 1].module, k->entries.at[low - 1].name,
 					   k->entries.at[low - 1].start };
 	return true;
+}
+
+/* ---- asking ---- */
+
+void ray_kernel_ask(struct ray_kernel *k, ray_kernel_asked *ask, void *arg)
+{
+	k->ask = ask;
+	k->asked = arg;
+}
+
+static struct answer *slot_of(struct answer *answers, size_t room, uint64_t address)
+{
+	size_t i = (size_t)(address ^ address >> 12) & (room - 1);
+
+	while (answers[i].address && answers[i].address != address)
+		i = (i + 1) & (room - 1);
+	return &answers[i];
+}
+
+/* Room for one more. A run that meets more of them than fit begins anew. */
+static bool make_room(struct ray_kernel *k)
+{
+	size_t room = k->count >= MOST_ANSWERS || !k->room ? FIRST_ROOM : k->room * 2;
+	struct answer *answers;
+
+	if (k->room && k->count * 2 < k->room && k->count < MOST_ANSWERS)
+		return true;
+	answers = calloc(room, sizeof(*answers));
+	if (!answers)
+		return false;
+	if (k->count >= MOST_ANSWERS || !k->arena) {
+		ray_arena_free(k->arena);
+		k->arena = ray_arena_create();
+		k->room = k->count = 0;
+	}
+	for (size_t i = 0; i < k->room; i++)
+		if (k->answers[i].address)
+			*slot_of(answers, room, k->answers[i].address) = k->answers[i];
+	free(k->answers);
+	k->answers = answers;
+	k->room = room;
+	return k->arena != NULL;
+}
+
+/* Loaded programs are a module in /proc/kallsyms, but not here: "bpf_prog_", 16 digits of their hash, their name. */
+static bool is_program(const char *name)
+{
+	static const char program[] = "bpf_prog_", trampoline[] = "bpf_trampoline_";
+
+	if (!strncmp(name, trampoline, sizeof(trampoline) - 1))
+		return true;
+	return !strncmp(name, program, sizeof(program) - 1) &&
+	       strspn(name + sizeof(program) - 1, "0123456789abcdef") >= 16;
+}
+
+/* "name+0x1/0x20 [module]"; the text is cut up. False: it has no name. */
+static bool parse_answer(struct ray_kernel *k, uint64_t address, char *text, struct ray_kernel_symbol *ret)
+{
+	char *plus = strrchr(text, '+'), *module = strstr(text, " [");
+
+	if (!plus || plus == text)
+		return false;
+	*plus = '\0';
+	ret->start = address - strtoull(plus + 1, NULL, 16);
+	ret->name = ray_arena_strdup(k->arena, text);
+	ret->module = is_program(text) ? "bpf" : "vmlinux";
+	if (module && module > plus && strchr(module, ']')) {
+		*strchr(module, ']') = '\0';
+		ret->module = ray_arena_strdup(k->arena, module + 2);
+	}
+	return ret->name && ret->module;
+}
+
+/* The answer, known or new; NULL: there is none to be had. */
+static const struct answer *answer_of(struct ray_kernel *k, uint64_t address)
+{
+	char text[TEXT_ROOM];
+	struct answer *a;
+
+	if (!make_room(k))
+		return NULL;
+	a = slot_of(k->answers, k->room, address);
+	if (a->address)
+		return a;
+	if (!k->ask(k->asked, address, text, sizeof(text)))
+		return NULL;
+	a->address = address;
+	k->count++;
+	if (!parse_answer(k, address, text, &a->symbol))
+		a->symbol.name = NULL;
+	return a;
+}
+
+bool ray_kernel_symbol_at(struct ray_kernel *k, uint64_t address, struct ray_kernel_symbol *ret)
+{
+	const struct answer *a;
+
+	if (!address)
+		return false;
+	a = k->ask ? answer_of(k, address) : NULL;
+	if (!a) {
+		k->ask = NULL;
+		return find_entry(k, address, ret);
+	}
+	*ret = a->symbol;
+	return ret->name != NULL;
 }

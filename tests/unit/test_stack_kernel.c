@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "stack/kernel.h"
@@ -50,9 +51,80 @@ static void zeros_name_nothing(void **state)
 	assert_false(ray_kernel_symbol_at(k, 0xffffffff81000000, &s));
 }
 
+struct oracle {
+	unsigned questions;
+	bool is_mute;
+};
+
+static bool answer(void *arg, uint64_t address, char *text, size_t size)
+{
+	struct oracle *o = arg;
+
+	o->questions++;
+	if (o->is_mute)
+		return false;
+	if (address == 0xffffffff81000010)
+		snprintf(text, size, "do_one+0x10/0x80");
+	else if (address == 0xffffffffa0000040)
+		snprintf(text, size, "bpf_prog_167fdf73d15dd5de_ray_walk_context_of+0x40/0x100");
+	else if (address >> 16 == 0xffffffffc000)
+		snprintf(text, size, "in_module+0x%x/0x100 [ext4]", (unsigned)(address & 0xffff));
+	else
+		snprintf(text, size, "0x%llx", (unsigned long long)address);
+	return true;
+}
+
+static void an_address_is_asked_for_once(void **state)
+{
+	ray_auto(ray_kernel, k) = ray_kernel_create();
+	struct oracle o = { 0 };
+	struct ray_kernel_symbol s;
+
+	(void)state;
+	ray_kernel_ask(k, answer, &o);
+	for (int i = 0; i < 3; i++) {
+		assert_true(ray_kernel_symbol_at(k, 0xffffffff81000010, &s));
+		assert_string_equal(s.name, "do_one");
+		assert_string_equal(s.module, "vmlinux");
+		assert_true(s.start == 0xffffffff81000000);
+		assert_false(ray_kernel_symbol_at(k, 0xffffffff90000000, &s));
+		assert_false(ray_kernel_symbol_at(k, 0, &s));
+	}
+	assert_int_equal(o.questions, 2);
+	assert_true(ray_kernel_symbol_at(k, 0xffffffffa0000040, &s));
+	assert_string_equal(s.name, "bpf_prog_167fdf73d15dd5de_ray_walk_context_of");
+	assert_string_equal(s.module, "bpf");
+	for (uint64_t i = 0; i < 5000; i++) {
+		assert_true(ray_kernel_symbol_at(k, 0xffffffffc0000000 + i, &s));
+		assert_string_equal(s.module, "ext4");
+		assert_true(s.start == 0xffffffffc0000000);
+	}
+	assert_true(ray_kernel_symbol_at(k, 0xffffffff81000010, &s));
+	assert_int_equal(o.questions, 5003);
+}
+
+static void who_cannot_be_asked_is_not_asked_again(void **state)
+{
+	char text[] = "ffffffff81000100 t do_one\nffffffff81000200 t do_two\n";
+	ray_auto(ray_kernel, k) = ray_kernel_create();
+	struct oracle o = { .is_mute = true };
+	struct ray_kernel_symbol s;
+
+	(void)state;
+	assert_true(ray_kernel_parse(k, text));
+	ray_kernel_ask(k, answer, &o);
+	assert_true(ray_kernel_symbol_at(k, 0xffffffff81000110, &s));
+	assert_string_equal(s.name, "do_one");
+	assert_true(ray_kernel_symbol_at(k, 0xffffffff81000210, &s));
+	assert_string_equal(s.name, "do_two");
+	assert_int_equal(o.questions, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_address_is_asked_for_once),
+		cmocka_unit_test(who_cannot_be_asked_is_not_asked_again),
 		cmocka_unit_test(an_address_belongs_to_the_function_before_it),
 		cmocka_unit_test(zeros_name_nothing),
 	};
