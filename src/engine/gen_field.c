@@ -54,21 +54,52 @@ bool ray_gen_field_address(struct ray_gen *g, const struct ray_field *f, const s
 	return true;
 }
 
+/* R0 = bytes of the kernel stack at `offset` of the slot, or less than 0; the helper fills the rest with zeros. */
+static void gen_kernel_stack(struct ray_gen *g, uint32_t offset, uint32_t size)
+{
+	uint32_t outside = ray_piece_label(g->c);
+
+	ray_gen_emit(g, RAY_MOV_REG(R1, CTX));
+	ray_gen_slot_pointer(g, R2, offset);
+	ray_gen_emit(g, RAY_MOV_IMM(R3, size));
+	/* BEGIN and END are calls of our own: frames of ours are skipped, and there are no others. */
+	ray_gen_emit(g, RAY_LOAD(BPF_W, R5, SLOT, SLOT_AT(ctx_kind)));
+	ray_gen_emit(g, RAY_MOV_IMM(R4, 0));
+	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JNE, R5, RAY_CTX_TEST_RUN), outside);
+	ray_gen_emit(g, RAY_MOV_IMM(R4, BPF_F_SKIP_FIELD_MASK));
+	ray_piece_place(g->c, outside);
+	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_get_stack));
+}
+
+/* Behind all that is of fixed size: in a record only as long as it is. A clock that interrupted a program found nobody in the kernel. */
+static void pack_kernel_stack(struct ray_gen *g, const struct ray_field *f, uint32_t offset)
+{
+	uint32_t ask = ray_piece_label(g->c), done = ray_piece_label(g->c), at = g->clause_plan->sent_size;
+
+	ray_gen_emit(g, RAY_MOV_IMM(R0, 0));
+	ray_gen_emit(g, RAY_LOAD(BPF_W, R1, SLOT, SLOT_AT(ctx_kind)));
+	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JNE, R1, RAY_CTX_PERF), ask);
+	ray_gen_emit(g, RAY_LOAD(BPF_DW, R1, SLOT, SLOT_AT(kernel_pc)));
+	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JEQ, R1, 0), done);
+	ray_piece_place(g->c, ask);
+	gen_kernel_stack(g, g->plan->record_at + at, f->size);
+	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JSGE, R0, 0), done);
+	ray_gen_emit(g, RAY_MOV_IMM(R0, 0));
+	ray_piece_place(g->c, done);
+	ray_gen_emit(g, RAY_MOV_IMM(R1, at));
+	ray_gen_slot_store(g, BPF_W, offset + offsetof(struct ray_packed, at), R1);
+	ray_gen_slot_store(g, BPF_W, offset + offsetof(struct ray_packed, size), R0);
+	ray_gen_emit(g, RAY_ALU_REG(BPF_ADD, R1, R0));
+	ray_gen_slot_store(g, BPF_W, g->plan->record_at + offsetof(struct ray_record, size), R1);
+}
+
 static void store_stack(struct ray_gen *g, const struct ray_field *f, uint32_t offset)
 {
-	if (f->kind == RAY_VALUE_STACK) { /* the helper fills the rest with zeros */
-		uint32_t outside = ray_piece_label(g->c);
-
-		ray_gen_emit(g, RAY_MOV_REG(R1, CTX));
-		ray_gen_slot_pointer(g, R2, offset);
-		ray_gen_emit(g, RAY_MOV_IMM(R3, f->size));
-		/* BEGIN and END are calls of our own: frames of ours are skipped, and there are no others. */
-		ray_gen_emit(g, RAY_LOAD(BPF_W, R5, SLOT, offsetof(struct ray_slot, ctx_kind)));
-		ray_gen_emit(g, RAY_MOV_IMM(R4, 0));
-		ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JNE, R5, RAY_CTX_TEST_RUN), outside);
-		ray_gen_emit(g, RAY_MOV_IMM(R4, BPF_F_SKIP_FIELD_MASK));
-		ray_piece_place(g->c, outside);
-		ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_get_stack));
+	if (f->kind == RAY_VALUE_STACK) {
+		if (f->is_packed)
+			pack_kernel_stack(g, f, offset);
+		else
+			gen_kernel_stack(g, offset, f->size);
 		return;
 	}
 	ray_piece_load_u64(g->c, R2, offset);

@@ -111,6 +111,8 @@ struct record {
 static void add(struct record *r, struct ray_field f)
 {
 	f.offset = r->clause->sent_size;
+	/* The helper writes a kernel stack where it stays: the first of packed values has a place that is known. */
+	f.is_packed |= f.kind == RAY_VALUE_STACK && !r->clause->is_packed;
 	r->clause->is_packed |= f.is_packed;
 	if (r->clause->record_size <= FIELD_BOUND) {
 		uint32_t sent = f.is_packed ? sizeof(struct ray_packed) : ray_round8(f.size);

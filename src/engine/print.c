@@ -280,6 +280,13 @@ static uint32_t least_size(const struct ray_field *f)
 	}
 }
 
+static bool holds(const struct ray_field *f, size_t size)
+{
+	uint32_t need = f->size > least_size(f) ? f->size : least_size(f);
+
+	return f->offset <= size && need <= size - f->offset;
+}
+
 bool ray_values_read(struct ray_consumer *c, size_t first, const struct ray_field *fields, size_t count,
 		     const void *bytes, size_t size)
 {
@@ -289,26 +296,22 @@ bool ray_values_read(struct ray_consumer *c, size_t first, const struct ray_fiel
 		const struct ray_field *f = &fields[i];
 		const char *at = (const char *)bytes + f->offset;
 		struct ray_text *text = &c->texts.at[first + i];
-		uint32_t need = f->size > least_size(f) ? f->size : least_size(f);
+		struct ray_field whole = *f;
 
 		if (f->is_packed) {
-			struct ray_field whole = *f;
-
 			at = unpack(f, bytes, size, &whole.size);
 			if (!at)
 				return false;
-			ray_field_value(&whole, at, NULL, 0, &c->values.at[first + i]);
-			continue;
-		}
-		if (f->offset > size || need > size - f->offset)
+		} else if (!holds(f, size)) {
 			return false;
+		}
 		ray_text_clear(text);
 		if (ray_field_is_named(f) && !(c->t->settings.wants_frames && is_stack(f)))
-			ray_field_name(c, f, at, text);
-		ray_field_value(f, at, ray_field_is_named(f) ? ray_text_get(text) : NULL, text->length,
+			ray_field_name(c, &whole, at, text);
+		ray_field_value(&whole, at, ray_field_is_named(f) ? ray_text_get(text) : NULL, text->length,
 				&c->values.at[first + i]);
 		if (c->t->settings.on_fact)
-			c->values.at[first + i].stack = ray_field_stack(c, f, at);
+			c->values.at[first + i].stack = ray_field_stack(c, &whole, at);
 		show_scratch(c->t->plan, &c->values.at[first + i]);
 	}
 	return true;
