@@ -215,7 +215,7 @@ static struct ray_error *work(struct ray_script *s, struct ray_trace_call *t, st
 	while (!err && status == RAY_TRACE_GOES_ON && !ray_interrupted && !s->is_done && rounds_left) {
 		if (end_ns && ray_clock_ns() >= end_ns)
 			break;
-		ray_trace_procs_wait(t, ray_trace_fd(trace), ray_script_wait_ms(end_ns));
+		ray_trace_procs_wait(t, ray_trace_fd(trace), ray_trace_wait_ms(trace, ray_script_wait_ms(end_ns)));
 		if (ray_trace_procs_ended(t))
 			rounds_left--; /* what they did last is in the buffer */
 		err = ray_trace_work(trace, 0, &status);

@@ -45,6 +45,8 @@ RAY_MUST_USE struct ray_error *ray_trace_start(struct ray_trace *trace);
 enum ray_trace_status { RAY_TRACE_GOES_ON, RAY_TRACE_DONE /* exit() was called */ };
 /* Waits up to timeout_ms for something to do, and does it. */
 RAY_MUST_USE struct ray_error *ray_trace_work(struct ray_trace *trace, int timeout_ms, enum ray_trace_status *ret);
+/* How long to wait for it, at most most_ms: stacks that come one after the other are fetched every few milliseconds, and wake nobody. */
+int ray_trace_wait_ms(struct ray_trace *trace, int most_ms);
 /* A file descriptor that becomes readable when ray_trace_work() has something to do. */
 int ray_trace_fd(const struct ray_trace *trace);
 RAY_MUST_USE struct ray_error *ray_trace_stop(struct ray_trace *trace);

@@ -175,6 +175,7 @@ struct ray_stacker {
 	struct ray_kernel *kernel;
 	struct ray_kernel_names *kernel_names; /* NULL: nobody has asked yet, or it cannot be asked */
 	uint64_t clock;			       /* counts uses */
+	uint64_t taken_ns;		       /* when the last stack was recorded that came */
 };
 
 #endif

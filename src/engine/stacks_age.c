@@ -2,13 +2,20 @@
  *
  * A stack is known by what names it: addresses of functions and of code. When V8 collects garbage, such an address may come to mean another function; so
  * nothing is believed for long, even where memory would allow it. The kernel's side is told by a number that goes up: what it sent under another number it
- * sends again. Records that were made under the old one are still on their way then: the table before is kept until the next time. */
+ * sends again. Records that were made under the old one are still on their way then: the table before is kept until the next time.
+ *
+ * Also when to look for new ones. To be woken costs who is traced as much as the walk of its stack: while stacks come one after the other we look by
+ * ourselves, and say so. */
 #include "base/clock.h"
+#include "engine/engine.h"
 #include "engine/stacks.h"
 
 enum {
-	OLD_NS = 2000000000, /* as long as a name is believed */
-	SOON_NS = 100000000, /* at least, whatever memory says: records under way are younger than that */
+	OLD_NS = 2000000000,   /* as long as a name is believed */
+	SOON_NS = 100000000,   /* at least, whatever memory says: records under way are younger than that */
+	ROUND_MS = 5,	       /* so often we look */
+	STEADY_NS = 100000000, /* while the last stack is younger than this */
+	AWAY_NS = 50000000,    /* and nobody wakes us, even if naming takes that long */
 };
 
 static bool is_due(const struct ray_stacker *s, uint64_t age)
@@ -52,4 +59,18 @@ void ray_stacker_age(struct ray_stacker *s)
 	s->table.generation = s->before.generation + 1;
 	s->begun_ns = now;
 	s->trace->state->stack_epoch++;
+}
+
+int ray_trace_wait_ms(struct ray_trace *t, int most_ms)
+{
+	uint64_t now = ray_clock_ns();
+
+	if (!t->settings.is_patient || !t->wants_stacks)
+		return most_ms;
+	if (now - t->stacker->taken_ns >= STEADY_NS) {
+		t->state->stack_wake_at = 0;
+		return most_ms;
+	}
+	t->state->stack_wake_at = now + AWAY_NS;
+	return most_ms < ROUND_MS ? most_ms : ROUND_MS;
 }

@@ -259,6 +259,7 @@ void ray_stack_maps_push(struct ray_stacker *s, struct ray_stack_process *p)
 	process.version = (uint32_t)(hash >> 32);
 	if (write_ranges(s, &list, &process, &room)) {
 		if (!bpf_map_update_elem(s->trace->maps[RAY_LINK_PROCESSES], &p->tgid, &process, BPF_ANY)) {
+			s->trace->state->process_changes++;
 			give_ranges(&s->maps, p->first_range, p->range_room);
 			p->first_range = process.first_range;
 			p->range_room = room;
@@ -277,6 +278,7 @@ void ray_stack_maps_forget(struct ray_stacker *s, struct ray_stack_process *p)
 	if (!p->range_room)
 		return;
 	bpf_map_delete_elem(s->trace->maps[RAY_LINK_PROCESSES], &p->tgid);
+	s->trace->state->process_changes++;
 	give_ranges(&s->maps, p->first_range, p->range_room);
 	p->range_room = 0;
 }

@@ -288,6 +288,7 @@ void ray_stacker_take(struct ray_stacker *s, const struct ray_record *record)
 	struct taken t = { .stack = { .id = r->id } };
 	bool ok;
 
+	s->taken_ns = record->time;
 	if (!ray_recorded_is_sound(r, record->size) || ray_stack_table_find(&s->table, r->id))
 		return;
 	p = ray_stack_process_get(s, r->head.tgid, r->space);

@@ -20,22 +20,22 @@ static long ray_walk_context_of(__u32 i __attribute__((unused)), struct ray_walk
 	if (at >= c->w->record.bytes || at > RAY_STACK_BYTES - sizeof(*f))
 		return 1;
 	f = (struct ray_walk_frame *)((char *)c->w->record.frames + at);
-	if (f->flags & RAY_FRAME_HAS_FUNCTION && !bpf_probe_read_user(&f->context_map, 8, (void *)(f->words[4] - 1)))
+	if (f->flags & RAY_FRAME_HAS_FUNCTION && ray_walk_map(&c->w->context, f->words[4], &f->context_map))
 		f->flags |= RAY_FRAME_HAS_CONTEXT;
 	c->w->next = at + ray_walk_frame_size(f->flags);
 	return 0;
 }
 
-/* To wake somebody costs more than the walk. Who looks now and then anyway is not woken again so soon. */
+/* To wake somebody costs as much as the walk. Who looks soon anyway is not woken, nor twice in a row. */
 static __always_inline __u64 ray_walk_wakes(__u64 now)
 {
 	struct ray_state *state = ray_state_get();
 
 	if (!state || !RAY_CONST(RING_FLAGS))
 		return BPF_RB_FORCE_WAKEUP;
-	if (now - state->stack_woke < RAY_WAKE_NS)
+	if (now < *(volatile __u64 *)&state->stack_wake_at)
 		return BPF_RB_NO_WAKEUP;
-	state->stack_woke = now;
+	state->stack_wake_at = now + RAY_WAKE_NS;
 	return BPF_RB_FORCE_WAKEUP;
 }
 

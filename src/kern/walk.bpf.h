@@ -128,6 +128,20 @@ static __always_inline int ray_walk_is_building(struct ray_walker *w)
 	return depth || (!bpf_probe_read_user(&next, 1, (void *)w->at.pc) && next != 0x5d);
 }
 
+static __always_inline int ray_walk_map(struct ray_known_map *known, __u64 object, __u64 *to)
+{
+	if (!ray_is_tagged(object))
+		return 0;
+	if (known->object != object) {
+		known->object = 0;
+		if (bpf_probe_read_user(&known->map, 8, (void *)(object - 1)))
+			return 0;
+		known->object = object;
+	}
+	*to = known->map;
+	return 1;
+}
+
 /* Of a frame that may be V8's: the words around fp, and of the objects there what names the function. */
 static __always_inline int ray_walk_v8_words(struct ray_walker *w, struct ray_walk_frame *f)
 {
@@ -143,7 +157,7 @@ static __always_inline int ray_walk_v8_words(struct ray_walker *w, struct ray_wa
 	if ((building || ray_is_tagged(f->words[4])) && ray_is_tagged(f->words[3])) {
 		if (!bpf_probe_read_user(f->function, sizeof(f->function), (void *)(f->words[3] - 1)))
 			flags |= RAY_FRAME_HAS_FUNCTION;
-		if (ray_is_tagged(f->words[7]) && !bpf_probe_read_user(&f->receiver_map, 8, (void *)(f->words[7] - 1)))
+		if (ray_walk_map(&w->receiver, f->words[7], &f->receiver_map))
 			flags |= RAY_FRAME_HAS_RECEIVER;
 	}
 	f->flags |= flags;
@@ -248,17 +262,12 @@ RAY_WALK_PART int ray_walk_by_pointer(struct ray_walker *w, struct ray_walk_fram
 	return ray_step_by_link(&w->at, link[0], link[1]);
 }
 
-RAY_WALK_PART int ray_walk_by_row(struct ray_walker *w)
-{
-	return w ? ray_step_by_row(w, &w->at, w->leave.kind, w->leave.cfa, w->leave.saved) : RAY_STEP_BAD;
-}
-
-/* How to leave the place pc: into w->leave. */
-static __always_inline int ray_walk_look_up(struct ray_walker *w, __u64 pc)
+/* Looks up how to leave the place pc, and remembers it: into w->leave. */
+RAY_WALK_PART int ray_walk_learn(struct ray_walker *w, struct ray_known_place *place, __u64 pc)
 {
 	__u32 flags = 0;
 
-	if (!w)
+	if (!w || !place)
 		return 0;
 	if (ray_walk_range(w, pc)) {
 		flags = RAY_PLACE_IS_KNOWN;
@@ -268,39 +277,33 @@ static __always_inline int ray_walk_look_up(struct ray_walker *w, __u64 pc)
 			flags |= RAY_PLACE_IS_V8;
 	}
 	w->leave.flags = flags;
-	return 1;
-}
-
-/* The same, for places that were met before without a search. */
-RAY_WALK_PART int ray_walk_leave(struct ray_walker *w, __u64 pc)
-{
-	struct ray_known_place *place;
-
-	if (!w)
-		return 0;
-	place = &w->places[(pc ^ pc >> 11 ^ pc >> 22) & (RAY_PLACES - 1)];
-	if (place->check == (pc ^ w->tag)) {
-		w->leave = place->leave;
-		return 1;
-	}
-	ray_walk_look_up(w, pc);
 	place->check = pc ^ w->tag;
 	place->leave = w->leave;
 	return 1;
 }
 
+/* How to leave the place pc; for places that were met before without a search. */
+static __always_inline struct ray_leave ray_walk_leave(struct ray_walker *w, __u64 pc)
+{
+	struct ray_known_place *place = &w->places[(pc ^ pc >> 11 ^ pc >> 22) & (RAY_PLACES - 1)];
+
+	if (place->check == (pc ^ w->tag))
+		return place->leave;
+	ray_walk_learn(w, place, pc);
+	return w->leave;
+}
+
 RAY_WALK_PART int ray_walk_one(struct ray_walker *w, struct ray_walk_frame *f)
 {
-	int native, result = RAY_STEP_BAD;
-	__u64 lookup, known;
-	__u32 first;
+	int native, first, result = RAY_STEP_BAD;
+	struct ray_leave leave;
+	__u32 known;
 
 	if (!w || !f)
 		return RAY_STEP_BAD;
-	lookup = w->at.exact ? w->at.pc : w->at.pc - 1;
-	ray_walk_leave(w, lookup);
-	known = w->leave.flags & RAY_PLACE_IS_KNOWN;
-	native = known && !(w->leave.flags & RAY_PLACE_IS_V8);
+	leave = ray_walk_leave(w, w->at.exact ? w->at.pc : w->at.pc - 1);
+	known = leave.flags & RAY_PLACE_IS_KNOWN;
+	native = known && !(leave.flags & RAY_PLACE_IS_V8);
 	first = w->record.count == 0;
 	f->pc = w->at.pc;
 	f->sp = w->at.sp;
@@ -309,8 +312,8 @@ RAY_WALK_PART int ray_walk_one(struct ray_walker *w, struct ray_walk_frame *f)
 	f->flags = (w->at.exact ? RAY_FRAME_IS_EXACT : 0) | (known ? 0 : RAY_FRAME_IS_UNKNOWN);
 	w->hash = ray_hash_add(w->hash, f->pc);
 	w->record.count++;
-	if (w->leave.flags & RAY_PLACE_HAS_ROW)
-		result = ray_walk_by_row(w);
+	if (leave.flags & RAY_PLACE_HAS_ROW)
+		result = ray_step_by_row(w, &w->at, leave.kind, leave.cfa, leave.saved);
 	if (result == RAY_STEP_BAD || result == RAY_STEP_FAULT)
 		result = ray_walk_by_pointer(w, f, native);
 	if (!native) {
@@ -365,6 +368,29 @@ static __always_inline __u64 ray_walk_kernel_word(__u64 address)
 	return value;
 }
 
+/* What is known of the process. Mostly it is the one of the last time, of which nothing has changed since. */
+static __always_inline void ray_walk_process(struct ray_walker *w, __u32 tgid)
+{
+	struct ray_state *state = ray_state_get();
+	__u64 changes = state ? *(volatile __u64 *)&state->process_changes : 0;
+	struct ray_process *process;
+
+	if (w->process_tgid != tgid || w->process_changes != changes) {
+		process = bpf_map_lookup_elem(RAY_MAP(PROCESSES), &tgid);
+		w->has_process = process != 0;
+		if (process)
+			w->process = *process;
+		w->process_tgid = tgid;
+		w->process_changes = changes;
+	}
+	w->is_known = w->has_process && w->process.space == w->record.space;
+	if (!w->is_known) {
+		w->process.range_count = w->process.shared_at = w->process.version = 0;
+		w->process.code_start = w->process.code_end = 0;
+		w->process_tgid = 0;
+	}
+}
+
 /* The registers, the process, the words on top of the stack. 0: there is no user stack. */
 static __noinline int ray_walk_begin(struct ray_slot *s, struct ray_walker *w)
 {
@@ -372,7 +398,6 @@ static __noinline int ray_walk_begin(struct ray_slot *s, struct ray_walker *w)
 	void *regs = (void *)bpf_task_pt_regs(task);
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
 	__u64 mm = ray_walk_kernel_word((__u64)task + RAY_CONST(TASK_MM));
-	struct ray_process *process;
 
 	w->record.count = w->record.bytes = 0;
 	w->record.stop = RAY_STOP_BROKEN;
@@ -380,6 +405,7 @@ static __noinline int ray_walk_begin(struct ray_slot *s, struct ray_walker *w)
 	w->below_left = RAY_BELOW_MAX;
 	w->range.start = w->range.end = 0;
 	w->window_size = 0;
+	w->receiver.object = w->context.object = 0;
 	/* Threads of the kernel have no memory of a user's. */
 	if (!mm || bpf_probe_read_kernel(w->record.regs, sizeof(w->record.regs), regs))
 		return 0;
@@ -395,14 +421,7 @@ static __noinline int ray_walk_begin(struct ray_slot *s, struct ray_walker *w)
 	}
 	if (!w->at.pc || (w->record.regs[RAY_REG_CS] & 0xffff) != RAY_CS_USER64)
 		return 0;
-	process = bpf_map_lookup_elem(RAY_MAP(PROCESSES), &tgid);
-	w->is_known = process && process->space == w->record.space;
-	if (w->is_known) {
-		w->process = *process;
-	} else {
-		w->process.range_count = w->process.shared_at = w->process.version = 0;
-		w->process.code_start = w->process.code_end = 0;
-	}
+	ray_walk_process(w, tgid);
 	w->tag = ray_hash_add(w->record.space, (__u64)tgid << 32 | w->process.version);
 	w->returns = ray_walk_kernel_word((__u64)task + RAY_CONST(TASK_UTASK));
 	if (w->returns)

@@ -35,20 +35,29 @@ struct ray_known_place {
 	struct ray_leave leave;
 };
 
+/* The map of an object that was read last: frames that follow one another often have the same. */
+struct ray_known_map {
+	__u64 object, map;
+};
+
 /* Element of the map stack_scratch: one for each slot. */
 struct ray_walker {
 	struct ray_place at;
 	__u64 hash;
 	__u32 wanted;
-	__u32 is_known;	  /* there is an entry for the process */
-	__u32 below_left; /* frames that may still have what lies below them */
-	__u32 next;	  /* where the frame begins whose context is read next */
-	struct ray_process process;
+	__u32 is_known;		    /* there is an entry for the process, as it is since its exec */
+	__u32 below_left;	    /* frames that may still have what lies below them */
+	__u32 next;		    /* where the frame begins whose context is read next */
+	struct ray_process process; /* of this tgid, as it was after so many changes of them all */
+	__u64 process_changes;
+	__u32 process_tgid;
+	__u32 has_process;	       /* there is an entry for it */
 	__u64 tag;		       /* tells the process and its ranges from others in `places` */
 	struct ray_unwind_range range; /* the last one found */
 	__u64 returns;		       /* the kernel's list of hijacked return addresses, from here on */
 	__u64 trampoline;	       /* what stands in their place */
-	struct ray_leave leave;
+	struct ray_leave leave;	       /* of the place that was looked up last */
+	struct ray_known_map receiver, context;
 	__u64 window_start, window_size;
 	char window[RAY_WINDOW + RAY_WINDOW_SPARE];
 	struct ray_known_place places[RAY_PLACES];
@@ -80,32 +89,34 @@ static __always_inline int ray_walk_refill(struct ray_walker *w, __u64 address)
 	return 0;
 }
 
-/* Where in the window `size` bytes at address lie; RAY_WINDOW: they cannot be had there. */
-RAY_WALK_PART __u64 ray_walk_find(struct ray_walker *w, __u64 address, __u64 size)
+/* The same if what is asked for, `size` bytes at address, can be had there then. */
+RAY_WALK_PART int ray_walk_move(struct ray_walker *w, __u64 address, __u64 size)
 {
 	__u64 at;
 
-	if (!w)
-		return RAY_WINDOW;
+	if (!w || !ray_walk_refill(w, address))
+		return 0;
 	at = address - w->window_start;
-	if (at < w->window_size && w->window_size - at >= size)
-		return at;
-	if (!ray_walk_refill(w, address))
-		return RAY_WINDOW;
-	at = address - w->window_start;
-	return at < w->window_size && w->window_size - at >= size ? at : RAY_WINDOW;
+	return at < w->window_size && w->window_size - at >= size;
 }
 
 /* Memory of the stack, by words: size is a constant and a multiple of 8, at most RAY_WINDOW_SPARE. */
 static __always_inline int ray_walk_read(void *memory, void *to, __u64 size, __u64 address)
 {
 	struct ray_walker *w = memory;
-	__u64 at = ray_walk_find(w, address, size), *words = to;
+	__u64 at = address - w->window_start, *words = to;
 
+	if (at >= w->window_size || w->window_size - at < size) {
+		if (!ray_walk_move(w, address, size))
+			return bpf_probe_read_user(to, size, (void *)address);
+		at = address - w->window_start;
+	}
+	/* As it is; said once more to the verifier. */
+	RAY_OPAQUE(at);
 	if (at >= RAY_WINDOW)
-		return bpf_probe_read_user(to, size, (void *)address);
+		return 1;
 	for (__u64 i = 0; i < size / 8; i++)
-		words[i] = ray_word_at(&w->window[at + 8 * i]);
+		words[i] = *(__u64 *)&w->window[at + 8 * i];
 	return 0;
 }
 

@@ -345,12 +345,13 @@ struct ray_state {
 	__u64 dynvar_drops; /* no room for a new element of an associative array or self-> */
 	__u64 spec_drops, spec_busy, spec_unavailable;
 	__u64 stack_drops;
-	__u64 stack_woke;		/* when somebody was last woken for a stack */
+	__u64 stack_wake_at;		/* until then nobody need be woken for a stack: somebody looks */
 	__u64 node_drops;		/* threads, connections, requests there was no room for */
 	__u64 node_cut;			/* names and paths of events that were longer than their place */
 	__u64 node_ids;			/* given to requests and connections so far */
 	__u64 kin_taken;		/* elements of NODE_KIN */
 	__u64 wall_offset;		/* walltimestamp - timestamp */
+	__u64 process_changes;		/* of the map `processes`, so far: who keeps an entry of it looks again */
 	__u64 stack_epoch;		/* user space has forgotten all stacks that were sent in an earlier one */
 	__u32 spec_state[64];		/* by id: 0 free, 1 active, 2 committing/discarding */
 	__u64 drops[RAY_DROP_CPUS];	/* by CPU: records the ring had no room for */
