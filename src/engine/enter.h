@@ -10,6 +10,7 @@ enum { RAY_CTX_REG = BPF_REG_6, RAY_SLOT_REG = BPF_REG_7, RAY_POINT_REG = BPF_RE
 /* Bytes of an entry's stack, below the frame pointer. */
 enum {
 	RAY_STACK_KEY = -8,
+	RAY_STACK_TGID = -16,	   /* in hooks, and where processes are followed */
 	RAY_STACK_NUMBER = -32,	   /* of a system call that returns */
 	RAY_STACK_CALL_REGS = -64, /* where its registers are; in hooks only */
 	RAY_STACK_CALL_ARGS = -96  /* r10 to rdi: the registers that its arguments are in; not in hooks */

@@ -143,6 +143,7 @@ static void emit_bit(struct ray_piece *p, uint32_t map, uint32_t out)
 {
 	ray_piece_emit(p, RAY_CALL_HELPER(BPF_FUNC_get_current_pid_tgid));
 	ray_piece_emit(p, RAY_ALU_IMM(BPF_RSH, BPF_REG_0, 32));
+	ray_piece_emit(p, RAY_STORE(BPF_DW, BPF_REG_10, BPF_REG_0, RAY_STACK_TGID));
 	ray_piece_emit(p, RAY_MOV_REG(BPF_REG_1, BPF_REG_0));
 	ray_piece_emit(p, RAY_ALU_IMM(BPF_RSH, BPF_REG_1, 6));
 	ray_piece_emit(p, RAY_ALU_IMM(BPF_AND, BPF_REG_1, RAY_TARGET_WORDS - 1));
@@ -255,8 +256,12 @@ static void emit_slot_fill(const struct ray_trace *t, const struct ray_entry *e,
 	ray_piece_emit(p, RAY_STORE(BPF_W, RAY_SLOT_REG, BPF_REG_1, offsetof(struct ray_slot, probe)));
 	for (size_t i = 0; i < RAY_COUNT(zeroed); i++)
 		emit_zero(p, zeroed[i]);
-	if (e->is_watch) /* handlers ask for the time, too */
+	if (e->is_watch) { /* handlers ask for the time, too */
 		emit_zero(p, offsetof(struct ray_slot, timestamp));
+		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, BPF_REG_10, RAY_STACK_TGID));
+		/* and is_last, which is 0 */
+		ray_piece_emit(p, RAY_STORE(BPF_DW, RAY_SLOT_REG, BPF_REG_1, offsetof(struct ray_slot, tgid)));
+	}
 	ray_piece_emit(p, RAY_STORE_IMM(BPF_DW, RAY_SLOT_REG, offsetof(struct ray_slot, ctx_kind), ctx_kind(e->kind)));
 	ray_enter_zero_locals(t->plan, p);
 }

@@ -11,6 +11,9 @@ enum {
 	/* What the step function is given, on the entry's stack. */
 	CTX_AT = -56,
 	SLOT_AT = -48,
+	/* On the step function's own. */
+	EVENT_AT = -24,
+	VERSION_AT = -40,
 };
 
 static int hook_arg(int i)
@@ -111,19 +114,65 @@ static void emit_handlers(const struct ray_entry *e, struct ray_piece *p, uint32
 	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JGE, BPF_REG_0, RAY_NODE_EVENT_COUNT), stop);
 }
 
+static int lately(size_t member)
+{
+	return (int)(offsetof(struct ray_slot, lately) + member);
+}
+
+/* The entry of slot->lately that the event in R0 may have, into the register of the point, and its key onto the stack and into R1. */
+static void emit_lately(struct ray_piece *p)
+{
+	ray_piece_emit(p, RAY_LOAD(BPF_W, BPF_REG_1, RAY_SLOT_REG, offsetof(struct ray_slot, tgid)));
+	ray_piece_emit(p, RAY_MOV_REG(RAY_POINT_REG, BPF_REG_1));
+	ray_piece_emit(p, RAY_ALU_REG(BPF_XOR, RAY_POINT_REG, BPF_REG_0));
+	ray_piece_emit(p, RAY_ALU_IMM(BPF_AND, RAY_POINT_REG, RAY_LATELY - 1));
+	ray_piece_emit(p, RAY_ALU_IMM(BPF_MUL, RAY_POINT_REG, sizeof(struct ray_lately)));
+	ray_piece_emit(p, RAY_ALU_REG(BPF_ADD, RAY_POINT_REG, RAY_SLOT_REG));
+	ray_piece_emit(p, RAY_ALU_IMM(BPF_LSH, BPF_REG_1, 32));
+	ray_piece_emit(p, RAY_ALU_REG(BPF_OR, BPF_REG_1, BPF_REG_0));
+	ray_piece_emit(p, RAY_STORE(BPF_DW, BPF_REG_10, BPF_REG_1, RAY_STACK_TGID));
+	ray_piece_emit(p, RAY_STORE(BPF_DW, BPF_REG_10, BPF_REG_0, EVENT_AT));
+}
+
+/* Fills that entry from NODES. The version is from before the lookup: should NODES change meanwhile, nobody will believe what was found. */
+static void emit_look_up(struct ray_piece *p, uint32_t stop)
+{
+	ray_piece_emit(p, RAY_STORE(BPF_DW, BPF_REG_10, BPF_REG_3, VERSION_AT));
+	ray_piece_emit(p, RAY_LOAD(BPF_W, BPF_REG_1, RAY_SLOT_REG, offsetof(struct ray_slot, tgid)));
+	ray_piece_emit(p, RAY_STORE(BPF_W, BPF_REG_10, BPF_REG_1, RAY_STACK_KEY));
+	ray_enter_lookup(p, RAY_LINK_NODES, stop);
+	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, BPF_REG_10, EVENT_AT));
+	ray_piece_emit(p, RAY_ALU_IMM(BPF_MUL, BPF_REG_1, sizeof(struct ray_node_point)));
+	ray_piece_emit(p, RAY_ALU_REG(BPF_ADD, BPF_REG_0, BPF_REG_1));
+	for (size_t i = 0; i < sizeof(struct ray_node_point); i += 8) {
+		ray_piece_emit(p,
+			       RAY_LOAD(BPF_DW, BPF_REG_1, BPF_REG_0, (int)(offsetof(struct ray_watched, points) + i)));
+		ray_piece_emit(
+			p, RAY_STORE(BPF_DW, RAY_POINT_REG, BPF_REG_1, lately(offsetof(struct ray_lately, point) + i)));
+	}
+	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, BPF_REG_10, RAY_STACK_TGID));
+	ray_piece_emit(p, RAY_STORE(BPF_DW, RAY_POINT_REG, BPF_REG_1, lately(offsetof(struct ray_lately, key))));
+	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, BPF_REG_10, VERSION_AT));
+	ray_piece_emit(p, RAY_STORE(BPF_DW, RAY_POINT_REG, BPF_REG_1, lately(offsetof(struct ray_lately, version))));
+}
+
 /* The process's point for the event in R0; next if nobody wants it there. What is known of the process is looked up only now: most calls
  * have nothing to tell. */
 static void emit_point(struct ray_piece *p, uint32_t next, uint32_t stop)
 {
-	ray_piece_emit(p, RAY_MOV_REG(RAY_POINT_REG, BPF_REG_0));
-	ray_piece_emit(p, RAY_ALU_IMM(BPF_MUL, RAY_POINT_REG, sizeof(struct ray_node_point)));
-	ray_piece_emit(p, RAY_CALL_HELPER(BPF_FUNC_get_current_pid_tgid));
-	ray_piece_emit(p, RAY_ALU_IMM(BPF_RSH, BPF_REG_0, 32));
-	ray_piece_emit(p, RAY_STORE(BPF_W, BPF_REG_10, BPF_REG_0, RAY_STACK_KEY));
-	ray_enter_lookup(p, RAY_LINK_NODES, stop);
-	ray_piece_emit(p, RAY_ALU_REG(BPF_ADD, BPF_REG_0, RAY_POINT_REG));
-	ray_piece_emit(p, RAY_MOV_REG(RAY_POINT_REG, BPF_REG_0));
-	ray_piece_emit(p, RAY_ALU_IMM(BPF_ADD, RAY_POINT_REG, offsetof(struct ray_watched, points)));
+	uint32_t miss = ray_piece_label(p), hit = ray_piece_label(p);
+
+	emit_lately(p);
+	ray_piece_emit(p, RAY_LOAD(BPF_W, BPF_REG_3, RAY_STATE_REG, offsetof(struct ray_state, nodes_version)));
+	ray_piece_emit(p, RAY_ALU_IMM(BPF_ADD, BPF_REG_3, 1));
+	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_2, RAY_POINT_REG, lately(offsetof(struct ray_lately, key))));
+	ray_piece_jump(p, RAY_JUMP_REG(BPF_JNE, BPF_REG_2, BPF_REG_1), miss);
+	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_2, RAY_POINT_REG, lately(offsetof(struct ray_lately, version))));
+	ray_piece_jump(p, RAY_JUMP_REG(BPF_JEQ, BPF_REG_2, BPF_REG_3), hit);
+	ray_piece_place(p, miss);
+	emit_look_up(p, stop);
+	ray_piece_place(p, hit);
+	ray_piece_emit(p, RAY_ALU_IMM(BPF_ADD, RAY_POINT_REG, lately(offsetof(struct ray_lately, point))));
 	ray_piece_emit(p, RAY_LOAD(BPF_W, BPF_REG_1, RAY_POINT_REG, offsetof(struct ray_point, probe)));
 	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JEQ, BPF_REG_1, 0), next);
 	ray_piece_emit(p, RAY_STORE(BPF_W, RAY_SLOT_REG, BPF_REG_1, offsetof(struct ray_slot, probe)));
@@ -146,7 +195,8 @@ void ray_watch_emit_step(struct ray_trace *t, struct ray_entry *e)
 	for (size_t i = 0; i < e->clause_count; i++)
 		ray_enter_clause(t, e, p, i, &labels);
 	ray_piece_place(p, next);
-	ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_0, 0));
+	ray_piece_emit(p, RAY_LOAD(BPF_W, BPF_REG_0, RAY_SLOT_REG, offsetof(struct ray_slot, is_last)));
+	ray_piece_emit(p, RAY_ALU_IMM(BPF_AND, BPF_REG_0, 1));
 	ray_piece_emit(p, RAY_EXIT_INSN);
 	ray_piece_place(p, stop);
 	ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_0, 1));

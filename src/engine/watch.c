@@ -273,12 +273,19 @@ static void tell_losses(struct ray_trace *t, const struct ray_watch *watch, uint
 				t->settings.progname, watch->pid, ray_hooks[row].loss, ray_hooks[row].names[0]);
 }
 
+/* What NODES holds is another: nobody goes by what it looked up before. */
+static void nodes_changed(struct ray_trace *t)
+{
+	__atomic_add_fetch((uint32_t *)&t->state->nodes_version, 1, __ATOMIC_SEQ_CST);
+}
+
 static struct ray_error *tell(struct ray_trace *t, struct ray_watch *watch)
 {
 	uint32_t tgid = (uint32_t)watch->pid;
 
 	if (bpf_map_update_elem(t->maps[RAY_LINK_NODES], &tgid, &watch->node, BPF_ANY))
 		return ray_error_errno(RAY_FAILED, errno, "cannot watch process %d", watch->pid);
+	nodes_changed(t);
 	if (t->node_bits)
 		ray_bits_add(t->node_bits, tgid);
 	return ray_kin_offer(t, watch);
@@ -400,6 +407,7 @@ void ray_watch_forget(struct ray_trace *t, pid_t pid, bool is_kept)
 	if (n == known || is_kept)
 		return;
 	bpf_map_delete_elem(t->maps[RAY_LINK_NODES], &tgid);
+	nodes_changed(t);
 	if (t->node_bits)
 		ray_bits_remove(t->node_bits, tgid);
 	forget_in(t, t->maps[RAY_LINK_NODE_CONNS], sizeof(struct ray_node_conn_key), tgid, forget_of_conn);

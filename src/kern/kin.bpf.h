@@ -39,6 +39,7 @@ static long ray_kin_step(__u64 i, struct ray_kin_loop *c)
 		return 0;
 	kin->born = bpf_ktime_get_ns();
 	bpf_map_update_elem(RAY_MAP(NODES), &c->tgid, &kin->node, BPF_ANY);
+	__sync_fetch_and_add(&state->nodes_version, 1);
 	__sync_fetch_and_or(word, 1ULL << c->tgid % 64);
 	__sync_fetch_and_add(&state->kin_taken, 1);
 	return 1;
@@ -48,12 +49,14 @@ static long ray_kin_step(__u64 i, struct ray_kin_loop *c)
 RAY_RUNTIME __u64 ray_kin_exec(__u64 task)
 {
 	struct ray_kin_loop c = { .tgid = bpf_get_current_pid_tgid() >> 32 };
+	struct ray_state *state = ray_state_get();
 	__u64 *word = ray_kin_word(c.tgid);
 
-	if (!word)
+	if (!word || !state)
 		return 0;
 	if (*word >> c.tgid % 64 & 1) {
 		bpf_map_delete_elem(RAY_MAP(NODES), &c.tgid);
+		__sync_fetch_and_add(&state->nodes_version, 1);
 		__sync_fetch_and_and(word, ~(1ULL << c.tgid % 64));
 	}
 	ray_program_key(task, &c.program);

@@ -66,6 +66,7 @@ enum ray_node_event {
 #define RAY_EVENT_BIT(name) (1ULL << RAY_EVENT_##name)
 
 enum {
+	RAY_LATELY = 8,	   /* a power of two */
 	RAY_HOOK_ARGS = 8, /* six arguments, then the result, then the number of the system call */
 	RAY_HOOK_RESULT = 6,
 	RAY_HOOK_NUMBER = 7,
@@ -204,6 +205,17 @@ struct ray_node_http2 {
 	__u64 duration;
 };
 
+/* Of a head; none: what nobody asks for. */
+enum ray_node_text_kind {
+	RAY_TEXT_NONE,
+	RAY_TEXT_URL,
+	RAY_TEXT_HOST,
+	RAY_TEXT_AGENT,
+	RAY_TEXT_LENGTH,
+	RAY_TEXT_COUNT,
+	RAY_TEXTS = 8
+};
+
 struct ray_node_area {
 	struct ray_node_request request;
 	struct ray_node_connection connection;
@@ -232,7 +244,7 @@ struct ray_node_area {
 			__u32 flags, status, version, pad;
 			struct ray_node_text {
 				__u64 at, size;
-			} url, host, agent;
+			} texts[RAY_TEXTS];
 		} head; /* nothing of it is believed before its end was seen */
 	} window;
 };

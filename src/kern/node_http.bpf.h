@@ -197,8 +197,7 @@ RAY_RUNTIME __u64 ray_http_go(__u64 slot, struct ray_node_conn *conn)
 	if (!event)
 		return 0;
 	ray_http_tell(&c, event);
-	if (ray_http_is_over(&c, w))
-		c.s->cursor[RAY_AT_PHASE] = 0;
+	c.s->is_last = ray_http_is_over(&c, w);
 	return event;
 }
 

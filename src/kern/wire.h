@@ -82,6 +82,14 @@ struct ray_slot {
 	__u32 strtok_at; /* 0: no string; else where in it the next call goes on, + 1 */
 	/* Of a hook (kern/node.h): which handler, what it was called with, and what it remembers between its events. */
 	__u64 hook;
+	__u32 tgid;
+	__u32 is_last; /* a handler has told all that there is to tell */
+	/* What processes want of events that were told lately: a lookup in NODES costs as much as a parsed line. */
+	struct ray_lately {
+		__u64 key;     /* process, event */
+		__u64 version; /* ray_state.nodes_version then, + 1 */
+		struct ray_node_point point;
+	} lately[RAY_LATELY];
 	__u64 hook_args[RAY_HOOK_ARGS];
 	__u64 cursor[RAY_CURSOR_WORDS];
 	__u64 lent; /* a struct ray_node_conn in the kernel that arguments lead to */
@@ -340,9 +348,9 @@ struct ray_state {
 	__u32 exit_code;
 	__u64 exit_count;
 	__u32 own_tgid;
-	__u32 pad;
-	__u64 slot_drops;   /* firings that found no free slot */
-	__u64 dynvar_drops; /* no room for a new element of an associative array or self-> */
+	__u32 nodes_version; /* goes up when what NODES holds has changed */
+	__u64 slot_drops;    /* firings that found no free slot */
+	__u64 dynvar_drops;  /* no room for a new element of an associative array or self-> */
 	__u64 spec_drops, spec_busy, spec_unavailable;
 	__u64 stack_drops;
 	__u64 stack_wake_at;		/* until then nobody need be woken for a stack: somebody looks */
