@@ -416,10 +416,10 @@ struct ray_node_work_state {
 /* A request of HTTP/1 whose response is not complete. The only one on a connection is kept there; others are elements of `node_requests`, by
  * RAY_NODE_REQUEST_KEY(id of the connection, number in it). */
 struct ray_node_pending {
-	struct ray_node_request request;
 	__u64 body;	 /* bytes of its body, once all came */
 	__u64 forwarded; /* length of forwarded_for */
-	__u64 spare[6];	 /* where the verifier thinks that the URL may go on */
+	struct ray_node_request request;
+	__u64 spare[8]; /* where the verifier thinks that the URL may go on */
 };
 
 #define RAY_NODE_REQUEST_KEY(connection, number) ((__u64)(connection) << 24 | ((number)&0xffffff))
@@ -442,28 +442,34 @@ struct ray_node_stream {
 	__u32 status;
 	__u32 version;
 	__u64 left;	   /* bytes of the body, or of the chunk, still to come; while its number is read, that */
-	__u64 length;	   /* of the token that is read */
-	__u64 word;	   /* its last bytes */
 	__u64 bytes, body; /* of the message so far */
 	__u64 start;	   /* when its first byte came */
 	__u64 number;	   /* of the request that it is, or answers; 0: none */
-	__u8 carry[32];	   /* the start of a line that came in pieces */
+	__u64 length;	   /* of the token that is read */
+	/* A line of the cache ends here: plain messages need no more. */
+	__u64 word;	/* the last bytes of the token */
+	__u8 carry[32]; /* the start of a line that came in pieces */
+	__u64 spare[3];
 };
 
 /* Element of `node_conns`. */
+/* What a plain request needs lies together, in few lines of the cache: hundreds of connections take turns. */
 struct ray_node_conn {
-	__u64 file;  /* struct file *: another one behind the same fd is another connection */
-	__u64 flags; /* RAY_CONN_* */
-	struct ray_node_connection connection;
-	struct ray_node_stream in, out;
+	__u64 file;	     /* struct file *: another one behind the same fd is another connection */
+	__u64 flags;	     /* RAY_CONN_* */
 	__u64 first, next;   /* of the requests on their way: the oldest's number, and the next one's */
 	__u64 own_number;    /* of the one that is in own; 0: none */
 	__u64 connect_start; /* of a connect() that has not succeeded yet */
 	/* Of a socket: what speaks over it, which its close ends. node_tls.bpf.h, node_http2.bpf.h */
 	__u64 ssl;	  /* SSL *: the key of another element; 0: none */
 	__u64 h2_session; /* nghttp2_session *; 0: none */
+	struct ray_node_stream in, out;
 	struct ray_node_pending own;
+	struct ray_node_connection connection;
+	__u64 spare[3];
 };
+
+_Static_assert(sizeof(struct ray_node_conn) % 64 == 0, "elements begin where a line of the cache does");
 
 /* Key of `node_h2`: a stream of HTTP/2; stream 0 is the session itself. */
 struct ray_h2_key {
