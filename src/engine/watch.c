@@ -344,16 +344,34 @@ struct ray_error *ray_watch_add_late(struct ray_trace *t, struct ray_probe *prob
 }
 
 /* Requests that were on their way on a connection of HTTP/1: the one that is kept there is not among them. */
+static void forget_requests(const struct ray_trace *t, const struct ray_node_conn *conn)
+{
+	for (uint64_t number = conn->first; number <= conn->next; number++) {
+		uint64_t request = RAY_NODE_REQUEST_KEY(conn->connection.id, number);
+
+		bpf_map_delete_elem(t->maps[RAY_LINK_NODE_REQUESTS], &request);
+	}
+}
+
 static void forget_of_conn(const struct ray_trace *t, const void *key)
 {
 	struct ray_node_conn conn;
 
-	if (bpf_map_lookup_elem(t->maps[RAY_LINK_NODE_CONNS], key, &conn))
-		return;
-	for (uint64_t number = conn.first; number <= conn.next; number++) {
-		uint64_t request = RAY_NODE_REQUEST_KEY(conn.connection.id, number);
+	if (!bpf_map_lookup_elem(t->maps[RAY_LINK_NODE_CONNS], key, &conn))
+		forget_requests(t, &conn);
+}
 
-		bpf_map_delete_elem(t->maps[RAY_LINK_NODE_REQUESTS], &request);
+static void forget_near(const struct ray_trace *t, uint32_t tgid)
+{
+	int map = t->maps[RAY_LINK_NODE_NEAR];
+	struct ray_node_near near;
+
+	for (uint32_t i = 0; map >= 0 && i < RAY_NEAR; i++) {
+		if (bpf_map_lookup_elem(map, &i, &near) || near.key.tgid != tgid)
+			continue;
+		forget_requests(t, &near.conn);
+		near.key.tgid = 0;
+		bpf_map_update_elem(map, &i, &near, BPF_ANY);
 	}
 }
 
@@ -410,6 +428,7 @@ void ray_watch_forget(struct ray_trace *t, pid_t pid, bool is_kept)
 	nodes_changed(t);
 	if (t->node_bits)
 		ray_bits_remove(t->node_bits, tgid);
+	forget_near(t, tgid);
 	forget_in(t, t->maps[RAY_LINK_NODE_CONNS], sizeof(struct ray_node_conn_key), tgid, forget_of_conn);
 	forget_in(t, t->maps[RAY_LINK_NODE_H2], sizeof(struct ray_h2_key), tgid, NULL);
 	forget_in(t, t->maps[RAY_LINK_NODE_WORKS], sizeof(struct ray_node_work_key), tgid, NULL);

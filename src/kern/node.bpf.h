@@ -105,20 +105,60 @@ static __always_inline void ray_conn_key(struct ray_node_conn_key *key, __u64 id
 	key->id = id;
 }
 
+static __always_inline struct ray_node_near *ray_near_get(const struct ray_node_conn_key *key)
+{
+	__u32 index = ray_near_index(key);
+
+	return bpf_map_lookup_elem(RAY_MAP(NODE_NEAR), &index);
+}
+
+static __always_inline int ray_near_is(const struct ray_node_near *near, const struct ray_node_conn_key *key)
+{
+	return near->key.tgid == key->tgid && near->key.id == key->id && near->key.is_tls == key->is_tls;
+}
+
 static __always_inline struct ray_node_conn *ray_conn_find(__u64 id, __u64 is_tls)
 {
 	struct ray_node_conn_key key;
+	struct ray_node_near *near;
 
 	ray_conn_key(&key, id, is_tls);
+	near = ray_near_get(&key);
+	if (near && ray_near_is(near, &key))
+		return &near->conn;
+	return bpf_map_lookup_elem(RAY_MAP(NODE_CONNS), &key);
+}
+
+/* A copy of it becomes one that is known. NULL: no room. */
+static __always_inline struct ray_node_conn *ray_conn_put(const struct ray_node_conn *fresh, __u64 id, __u64 is_tls)
+{
+	struct ray_node_conn_key key;
+	struct ray_node_near *near;
+
+	ray_conn_key(&key, id, is_tls);
+	near = ray_near_get(&key);
+	if (near && !__sync_val_compare_and_swap(&near->key.tgid, 0, RAY_NEAR_TAKEN)) {
+		bpf_probe_read_kernel(&near->conn, sizeof(near->conn), fresh);
+		near->key.id = key.id;
+		near->key.is_tls = key.is_tls;
+		__sync_lock_test_and_set(&near->key.tgid, key.tgid);
+		return &near->conn;
+	}
+	bpf_map_update_elem(RAY_MAP(NODE_CONNS), &key, fresh, BPF_ANY);
 	return bpf_map_lookup_elem(RAY_MAP(NODE_CONNS), &key);
 }
 
 static __always_inline void ray_conn_delete(__u64 id, __u64 is_tls)
 {
 	struct ray_node_conn_key key;
+	struct ray_node_near *near;
 
 	ray_conn_key(&key, id, is_tls);
-	bpf_map_delete_elem(RAY_MAP(NODE_CONNS), &key);
+	near = ray_near_get(&key);
+	if (near && ray_near_is(near, &key))
+		near->key.tgid = 0;
+	else
+		bpf_map_delete_elem(RAY_MAP(NODE_CONNS), &key);
 }
 
 #endif

@@ -31,7 +31,6 @@ enum { RAY_S_IFMT = 0170000, RAY_S_IFSOCK = 0140000, RAY_SOCK_STREAM = 1 };
 static __always_inline struct ray_node_conn *ray_conn_add(struct ray_slot *s, struct ray_node_conn *fresh, __u64 id,
 							  __u64 is_tls)
 {
-	struct ray_node_conn_key key;
 	struct ray_node_conn *conn;
 	__u8 state = fresh->flags & RAY_CONN_IS_FRESH ? RAY_HTTP_START : RAY_HTTP_UNKNOWN;
 
@@ -39,9 +38,7 @@ static __always_inline struct ray_node_conn *ray_conn_add(struct ray_slot *s, st
 	fresh->in.state = fresh->out.state = state;
 	fresh->first = fresh->next = 1;
 	fresh->connection.id = ray_node_id();
-	ray_conn_key(&key, id, is_tls);
-	bpf_map_update_elem(RAY_MAP(NODE_CONNS), &key, fresh, BPF_ANY);
-	conn = bpf_map_lookup_elem(RAY_MAP(NODE_CONNS), &key);
+	conn = ray_conn_put(fresh, id, is_tls);
 	if (!conn)
 		ray_node_dropped();
 	return conn;

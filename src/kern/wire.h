@@ -391,7 +391,7 @@ struct ray_name_offsets {
 /* clang-format off */
 /* X(name): values below 128 are maps, given as file descriptors. */
 #define RAY_LINK_MAPS(X) X(SLOTS) X(STATE) X(RING) X(POINTS) X(STRINGS) X(PROBES) X(STACKIDS) X(STACK_SCRATCH) X(UNWIND_ROWS) X(UNWIND_RANGES) X(PROCESSES) \
-	X(NODES) X(NODE_THREADS) X(NODE_CONNS) X(NODE_REQUESTS) X(NODE_WORKS) X(NODE_H2) \
+	X(NODES) X(NODE_THREADS) X(NODE_CONNS) X(NODE_NEAR) /* struct ray_node_near, by ray_near_index() */ X(NODE_REQUESTS) X(NODE_WORKS) X(NODE_H2) \
 	X(TARGETS) /* one element, a bit for each tgid: processes that probes fire in, with -x follow */ \
 	X(NODE_BITS) /* alike, for what is in NODES: asked first, as hooks at system calls are hit by all of the machine */ \
 	X(NODE_KIN) X(PROGRAMS) /* files by struct ray_program_key: with -x follow=nodes, who runs them is followed */

@@ -37,8 +37,13 @@ static inline int64_t next_event(int step)
 static inline struct ray_node_conn *connection_of(int fd)
 {
 	struct ray_node_conn_key key = { .tgid = (uint32_t)getpid(), .id = (uint32_t)fd };
+	uint32_t index = ray_near_index(&key);
+	static struct ray_node_near near;
 	static struct ray_node_conn conn;
 
+	if (!bpf_map_lookup_elem(run.trace.maps[RAY_LINK_NODE_NEAR], &index, &near) &&
+	    !memcmp(&near.key, &key, sizeof(key)))
+		return &near.conn;
 	return bpf_map_lookup_elem(run.trace.maps[RAY_LINK_NODE_CONNS], &key, &conn) ? NULL : &conn;
 }
 
@@ -55,6 +60,16 @@ static inline int count_elements(int map, size_t key_size)
 
 	for (bool is_first = true; !bpf_map_get_next_key(map, is_first ? NULL : key, next); is_first = false, n++)
 		memcpy(key, next, key_size);
+	return n;
+}
+
+static inline int count_connections(void)
+{
+	int n = count_elements(run.trace.maps[RAY_LINK_NODE_CONNS], sizeof(struct ray_node_conn_key));
+	struct ray_node_near near;
+
+	for (uint32_t i = 0; i < RAY_NEAR; i++)
+		n += !bpf_map_lookup_elem(run.trace.maps[RAY_LINK_NODE_NEAR], &i, &near) && near.key.tgid;
 	return n;
 }
 

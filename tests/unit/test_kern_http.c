@@ -549,7 +549,7 @@ static void conversations(void **state)
 		converse(below(2));
 	}
 	assert_int_equal(run.trace.state->node_drops, 0);
-	assert_int_equal(count_elements(run.trace.maps[RAY_LINK_NODE_CONNS], sizeof(struct ray_node_conn_key)), 0);
+	assert_int_equal(count_connections(), 0);
 	assert_int_equal(count_elements(run.trace.maps[RAY_LINK_NODE_REQUESTS], 8), 0);
 }
 
