@@ -27,9 +27,11 @@ static long bpf(int command, union bpf_attr *attr)
 	return syscall(SYS_bpf, command, attr, sizeof(*attr));
 }
 
+/* A program that was loaded for a certain tracepoint has its name from there. */
 static struct ray_error *raw_attach(struct ray_trace *t, const struct ray_entry *e, const char *name)
 {
-	union bpf_attr attr = { .raw_tracepoint = { .name = (uint64_t)(uintptr_t)name, .prog_fd = e->fd } };
+	uint64_t given = e->attach_type_id ? 0 : (uint64_t)(uintptr_t)name;
+	union bpf_attr attr = { .raw_tracepoint = { .name = given, .prog_fd = e->fd } };
 	long fd = bpf(BPF_RAW_TRACEPOINT_OPEN, &attr);
 
 	return fd < 0 ? ray_attach_error(errno, name) : ray_link_keep(t, (int)fd, 0);

@@ -109,9 +109,21 @@ static const struct {
 	[RAY_LINK_UNIX_ADDRESS_NAME] = { "unix_address", "name" },
 };
 
+static struct ray_error *kernel_types(struct ray_trace *t)
+{
+	return t->kernel_btf ? NULL : ray_kernel_btf_create(NULL, &t->kernel_btf);
+}
+
+struct ray_error *ray_kernel_typedef(struct ray_trace *t, const char *name, uint32_t *ret)
+{
+	struct ray_error *err = kernel_types(t);
+
+	return err ? err : ray_kernel_btf_typedef(t->kernel_btf, name, ret);
+}
+
 static struct ray_error *kernel_offset(struct ray_trace *t, const char *type, const char *member, uint64_t *ret)
 {
-	struct ray_error *err = t->kernel_btf ? NULL : ray_kernel_btf_create(NULL, &t->kernel_btf);
+	struct ray_error *err = kernel_types(t);
 	uint32_t offset;
 
 	if (!err)

@@ -142,6 +142,9 @@ static uint32_t program_type(enum ray_site_kind kind)
 		return BPF_PROG_TYPE_KPROBE;
 	case RAY_SITE_TRACEPOINT:
 		return BPF_PROG_TYPE_TRACEPOINT;
+	case RAY_SITE_SYSCALL_ENTER:
+	case RAY_SITE_SYSCALL_EXIT:
+		return BPF_PROG_TYPE_TRACING;
 	default:
 		return BPF_PROG_TYPE_RAW_TRACEPOINT;
 	}

@@ -4,16 +4,15 @@
 
 #include "engine/internal.h"
 
-/* Registers that hold the same thing all through an entry. */
-enum { RAY_CTX_REG = BPF_REG_6, RAY_SLOT_REG = BPF_REG_7, RAY_POINT_REG = BPF_REG_8, RAY_STATE_REG = BPF_REG_9 };
+/* Registers of an entry. The first two are those of a clause (gen.h), whose code may stand in the entry; it takes the others. */
+enum { RAY_CTX_REG = BPF_REG_8, RAY_SLOT_REG = BPF_REG_9, RAY_POINT_REG = BPF_REG_6 };
 
 /* Bytes of an entry's stack, below the frame pointer. */
 enum {
 	RAY_STACK_KEY = -8,
-	RAY_STACK_TGID = -16,	   /* in hooks, and where processes are followed */
-	RAY_STACK_NUMBER = -32,	   /* of a system call that returns */
-	RAY_STACK_CALL_REGS = -64, /* where its registers are; in hooks only */
-	RAY_STACK_CALL_ARGS = -96  /* r10 to rdi: the registers that its arguments are in; not in hooks */
+	RAY_STACK_TGID = -16,	/* in hooks, and where processes are followed */
+	RAY_STACK_NUMBER = -32, /* of a system call that returns */
+	RAY_STACK_POINT = -48,	/* while clauses run: theirs is what is above */
 };
 
 /* Offsets in the kernel's struct pt_regs of x86_64, which its own ABI fixes. */
@@ -59,15 +58,13 @@ void ray_enter_call_regs(struct ray_piece *p);
 /* To the label unless tracing is on. */
 void ray_enter_activity(const struct ray_entry *e, struct ray_piece *p, uint32_t label);
 void ray_enter_zero_locals(const struct ray_plan *plan, struct ray_piece *p);
-/* Clause i of the entry, if the point wants it. */
-void ray_enter_clause(struct ray_trace *t, const struct ray_entry *e, struct ray_piece *p, size_t i,
-		      const struct ray_entry_labels *labels);
+/* The clauses of the entry that the point wants. */
+void ray_enter_clauses(struct ray_trace *t, const struct ray_entry *e, struct ray_piece *p,
+		       const struct ray_entry_labels *labels);
 /* enter_args.c: where the code that was interrupted at a uprobe stands, for stacks. */
 void ray_enter_user_regs(struct ray_piece *p);
 /* enter_args.c: fills slot->args, and what the context alone tells. May jump to release: the site's conditions do not hold. */
 void ray_entry_emit_args(const struct ray_entry *e, struct ray_piece *p, const struct ray_entry_labels *labels);
-/* Of a system call that returns: whether a clause wants what it was called with, arg2 to arg7. */
-bool ray_entry_wants_call_args(const struct ray_entry *e);
 /* Arguments of a site that an entry must have: what the clauses use, and what the conditions compare. */
 uint32_t ray_entry_args_needed(const struct ray_entry *e);
 

@@ -47,11 +47,6 @@ uint32_t ray_entry_args_needed(const struct ray_entry *e)
 
 enum { CALL_ARGS = 6, FIRST_CALL_ARG = 2 /* of a return probe's */ };
 
-bool ray_entry_wants_call_args(const struct ray_entry *e)
-{
-	return e->kind == RAY_SITE_SYSCALL_EXIT && ray_entry_args_needed(e) & ((1U << CALL_ARGS) - 1) << FIRST_CALL_ARG;
-}
-
 /* Where argument i comes from. Without rules: from the call's own argument i. On return arg0 and arg1 are both what it returns, and
  * then comes what it was called with, which the registers still hold. */
 static struct ray_fetch syscall_rule(const struct ray_entry *e, const struct ray_site *site, int i)
@@ -69,28 +64,27 @@ static struct ray_fetch syscall_rule(const struct ray_entry *e, const struct ray
 }
 
 /* R1 = a call's argument, or its number, or what it returns: `value` of RAY_FETCH_RAW. */
-static void emit_syscall_word(const struct ray_entry *e, struct ray_piece *p, int64_t value, int first)
+static void emit_syscall_word(const struct ray_entry *e, struct ray_piece *p, int64_t value)
 {
 	static const int regs[] = { RAY_REGS_DI, RAY_REGS_SI, RAY_REGS_DX, RAY_REGS_R10, RAY_REGS_R8, RAY_REGS_R9 };
 	bool is_enter = e->kind == RAY_SITE_SYSCALL_ENTER;
+	int64_t argument = is_enter ? value : value - RAY_RAW_CALLED;
 
 	if (value == RAY_RAW_NUMBER && is_enter)
 		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_CTX_REG, 8));
 	else if (value == RAY_RAW_NUMBER)
 		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, BPF_REG_10, RAY_STACK_NUMBER));
-	else if (is_enter && value >= 0 && value < (int)RAY_COUNT(regs))
-		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_SLOT_REG, spill_at(0) + regs[value] - first));
 	else if (!is_enter && value == 0)
 		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_CTX_REG, 8));
-	else if (!is_enter && value >= RAY_RAW_CALLED && value < RAY_RAW_CALLED + CALL_ARGS)
-		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, BPF_REG_10,
-					   RAY_STACK_CALL_ARGS + regs[value - RAY_RAW_CALLED] - RAY_REGS_R10));
-	else
+	else if (argument >= 0 && argument < CALL_ARGS) {
+		ray_enter_call_regs(p);
+		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, BPF_REG_0, regs[argument]));
+	} else
 		ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_1, 0));
 }
 
 static void emit_syscall_args(const struct ray_entry *e, const struct ray_site *site, struct ray_piece *p,
-			      uint32_t needed, int first)
+			      uint32_t needed)
 {
 	for (int i = 0; i < RAY_ARGS; i++) {
 		struct ray_fetch rule = syscall_rule(e, site, i);
@@ -98,27 +92,13 @@ static void emit_syscall_args(const struct ray_entry *e, const struct ray_site *
 		if (!(needed & 1U << i))
 			continue;
 		if (rule.kind == RAY_FETCH_RAW) {
-			emit_syscall_word(e, p, rule.value, first);
+			emit_syscall_word(e, p, rule.value);
 			ray_enter_extend(p, BPF_REG_1, &rule);
 			ray_enter_store_arg(p, i, BPF_REG_1);
 		} else {
 			ray_enter_fetch(p, i, &rule);
 		}
 	}
-}
-
-/* One read gets all registers there are arguments in, and the code segment behind them. */
-static void emit_syscall_enter(const struct ray_entry *e, const struct ray_site *site, struct ray_piece *p,
-			       uint32_t needed, const struct ray_entry_labels *labels)
-{
-	int first = needed ? RAY_REGS_R10 : RAY_REGS_CS;
-
-	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_3, RAY_CTX_REG, 0));
-	ray_piece_emit(p, RAY_ALU_IMM(BPF_ADD, BPF_REG_3, first));
-	ray_enter_read(p, spill_at(0), RAY_REGS_CS + 8 - first, BPF_FUNC_probe_read_kernel);
-	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_SLOT_REG, spill_at(0) + RAY_REGS_CS - first));
-	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JEQ, BPF_REG_1, RAY_CS_USER32), labels->release);
-	emit_syscall_args(e, site, p, needed, first);
 }
 
 /* errno is set when the value is one. */
@@ -133,7 +113,7 @@ static void emit_syscall_exit(const struct ray_entry *e, const struct ray_site *
 	ray_piece_emit(p, RAY_ALU_IMM(BPF_NEG, BPF_REG_1, 0));
 	ray_piece_emit(p, RAY_STORE(BPF_W, RAY_SLOT_REG, BPF_REG_1, offsetof(struct ray_slot, error)));
 	ray_piece_place(p, fine);
-	emit_syscall_args(e, site, p, needed, 0);
+	emit_syscall_args(e, site, p, needed);
 }
 
 /* ---- profile ---- */
@@ -307,7 +287,7 @@ void ray_entry_emit_args(const struct ray_entry *e, struct ray_piece *p, const s
 
 	switch (e->kind) {
 	case RAY_SITE_SYSCALL_ENTER:
-		emit_syscall_enter(e, site, p, needed, labels);
+		emit_syscall_args(e, site, p, needed);
 		break;
 	case RAY_SITE_SYSCALL_EXIT:
 		emit_syscall_exit(e, site, p, needed);

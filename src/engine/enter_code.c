@@ -11,7 +11,7 @@
 #include "engine/watch.h"
 #include "probe/syscall.h"
 
-enum { ZERO_BY_WORDS = 128 };
+enum { ZERO_BY_WORDS = 128, INLINE_MOST = 512, INLINE_TOTAL = 8192 /* instructions */ };
 
 static const char *const kind_names[RAY_SITE_KINDS] = {
 	[RAY_SITE_BEGIN] = "dt_begin",		 [RAY_SITE_END] = "dt_end",
@@ -56,24 +56,10 @@ void ray_enter_lookup(struct ray_piece *p, uint32_t map, uint32_t none)
 	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JEQ, BPF_REG_0, 0), none);
 }
 
-/* R0 = the registers of the process, which the verifier lets us look at without a copy. */
+/* R0 = the registers of the process: both tracepoints of system calls tell them first, and the verifier knows what they are. */
 void ray_enter_call_regs(struct ray_piece *p)
 {
-	ray_piece_emit(p, RAY_CALL_HELPER(BPF_FUNC_get_current_task_btf));
-	ray_piece_emit(p, RAY_MOV_REG(BPF_REG_1, BPF_REG_0));
-	ray_piece_emit(p, RAY_CALL_HELPER(BPF_FUNC_task_pt_regs));
-}
-
-/* What a call that returns was called with, onto the stack. */
-static void emit_call_args(struct ray_piece *p)
-{
-	static const int regs[] = { RAY_REGS_DI, RAY_REGS_SI, RAY_REGS_DX, RAY_REGS_R10, RAY_REGS_R8, RAY_REGS_R9 };
-
-	for (size_t i = 0; i < RAY_COUNT(regs); i++) {
-		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, BPF_REG_0, regs[i]));
-		ray_piece_emit(p,
-			       RAY_STORE(BPF_DW, BPF_REG_10, BPF_REG_1, RAY_STACK_CALL_ARGS + regs[i] - RAY_REGS_R10));
-	}
+	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_0, RAY_CTX_REG, 0));
 }
 
 /* R1 = number of the system call; out if it is a 32-bit program's. On return the number is in the registers only. */
@@ -81,18 +67,14 @@ static void emit_syscall_number(const struct ray_entry *e, struct ray_piece *p, 
 {
 	uint32_t known;
 
+	ray_enter_call_regs(p);
+	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_2, BPF_REG_0, RAY_REGS_CS));
+	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JEQ, BPF_REG_2, RAY_CS_USER32), out);
 	if (e->kind == RAY_SITE_SYSCALL_ENTER) {
 		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, RAY_CTX_REG, 8));
 		return;
 	}
 	known = ray_piece_label(p);
-	ray_enter_call_regs(p);
-	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_2, BPF_REG_0, RAY_REGS_CS));
-	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JEQ, BPF_REG_2, RAY_CS_USER32), out);
-	if (e->is_watch)
-		ray_piece_emit(p, RAY_STORE(BPF_DW, BPF_REG_10, BPF_REG_0, RAY_STACK_CALL_REGS));
-	if (ray_entry_wants_call_args(e))
-		emit_call_args(p);
 	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, BPF_REG_0, RAY_REGS_ORIG_AX));
 	ray_piece_emit(p, RAY_STORE(BPF_DW, BPF_REG_10, BPF_REG_1, RAY_STACK_NUMBER));
 	/* What returns from a signal handler has all registers as they were before it: the kernel takes the number away. */
@@ -134,7 +116,8 @@ static void emit_point(const struct ray_entry *e, struct ray_piece *p, uint32_t 
 
 void ray_enter_activity(const struct ray_entry *e, struct ray_piece *p, uint32_t label)
 {
-	ray_piece_emit(p, RAY_LOAD(BPF_W, BPF_REG_1, RAY_STATE_REG, offsetof(struct ray_state, activity)));
+	ray_piece_load_map_value(p, BPF_REG_1, RAY_LINK_STATE, offsetof(struct ray_state, activity));
+	ray_piece_emit(p, RAY_LOAD(BPF_W, BPF_REG_1, BPF_REG_1, 0));
 	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JNE, BPF_REG_1, activity_wanted(e->kind)), label);
 }
 
@@ -208,9 +191,9 @@ static void emit_slot_take(struct ray_piece *p, uint32_t out)
 		ray_piece_emit(p, RAY_STORE(BPF_W, BPF_REG_10, BPF_REG_1, RAY_STACK_KEY));
 	}
 	ray_piece_place(p, none);
+	ray_piece_load_map_value(p, BPF_REG_2, RAY_LINK_STATE, offsetof(struct ray_state, slot_drops));
 	ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_1, 1));
-	ray_piece_emit(p,
-		       RAY_ATOMIC(BPF_DW, BPF_ADD, RAY_STATE_REG, BPF_REG_1, offsetof(struct ray_state, slot_drops)));
+	ray_piece_emit(p, RAY_ATOMIC(BPF_DW, BPF_ADD, BPF_REG_2, BPF_REG_1, 0));
 	ray_piece_jump(p, RAY_JUMP_ALWAYS, out);
 	ray_piece_place(p, taken);
 	ray_piece_emit(p, RAY_MOV_REG(RAY_SLOT_REG, BPF_REG_0));
@@ -266,26 +249,54 @@ static void emit_slot_fill(const struct ray_trace *t, const struct ray_entry *e,
 	ray_enter_zero_locals(t->plan, p);
 }
 
-/* Also a fault's: the clauses of ERROR are called in the same way. */
-static void emit_call(struct ray_trace *t, const struct ray_clause *clause, struct ray_piece *p)
+static void emit_clause_fill(const struct ray_clause *clause, struct ray_piece *p)
 {
 	ray_piece_emit(p, RAY_STORE_IMM(BPF_W, RAY_SLOT_REG, offsetof(struct ray_slot, clause), clause->index));
 	emit_zero(p, offsetof(struct ray_slot, timestamp));
 	emit_zero(p, offsetof(struct ray_slot, speculation)); /* and scratch_used */
+}
+
+/* Also a fault's: the clauses of ERROR are called in the same way. */
+static void emit_call(struct ray_trace *t, const struct ray_clause *clause, struct ray_piece *p)
+{
+	emit_clause_fill(clause, p);
 	ray_piece_emit(p, RAY_MOV_REG(BPF_REG_1, RAY_CTX_REG));
 	ray_piece_emit(p, RAY_MOV_REG(BPF_REG_2, RAY_SLOT_REG));
 	ray_piece_call_piece(p, &t->clause_code[clause->index]);
 	ray_piece_emit(p, RAY_LOAD(BPF_W, BPF_REG_1, RAY_SLOT_REG, offsetof(struct ray_slot, fault)));
 }
 
-void ray_enter_clause(struct ray_trace *t, const struct ray_entry *e, struct ray_piece *p, size_t i,
-		      const struct ray_entry_labels *labels)
+/* A short clause stands where it would be called: a call takes as long as all that many of them do. What fires once is left as it is. */
+static bool is_inline(const struct ray_trace *t, const struct ray_entry *e, size_t i)
+{
+	return e->kind != RAY_SITE_BEGIN && e->kind != RAY_SITE_END && e->code.insns.n < INLINE_TOTAL &&
+	       e->step.insns.n < INLINE_TOTAL && t->clause_code[e->clauses[i]->index].insns.n <= INLINE_MOST;
+}
+
+static void emit_clause(struct ray_trace *t, const struct ray_entry *e, struct ray_piece *p, size_t i)
+{
+	uint32_t end;
+
+	if (!is_inline(t, e, i)) {
+		emit_call(t, e->clauses[i], p);
+		return;
+	}
+	end = ray_piece_label(p);
+	emit_clause_fill(e->clauses[i], p);
+	ray_piece_inline(p, &t->clause_code[e->clauses[i]->index], ray_gen_head(t), end);
+	ray_piece_place(p, end);
+	ray_piece_emit(p, RAY_LOAD(BPF_W, BPF_REG_1, RAY_SLOT_REG, offsetof(struct ray_slot, fault)));
+}
+
+static void emit_wanted(struct ray_trace *t, const struct ray_entry *e, struct ray_piece *p, size_t i,
+			const struct ray_entry_labels *labels)
 {
 	uint32_t next = ray_piece_label(p);
 
 	if (!ray_entry_is_single(e)) {
 		struct bpf_insn test = RAY_INSN(BPF_JMP32 | BPF_JSET | BPF_K, BPF_REG_1, 0, 1, (int32_t)(1U << i % 32));
 
+		ray_piece_emit(p, RAY_LOAD(BPF_DW, RAY_POINT_REG, BPF_REG_10, RAY_STACK_POINT));
 		ray_piece_emit(
 			p, RAY_LOAD(BPF_W, BPF_REG_1, RAY_POINT_REG, offsetof(struct ray_point, clauses) + i / 32 * 4));
 		ray_piece_emit(p, test);
@@ -293,12 +304,23 @@ void ray_enter_clause(struct ray_trace *t, const struct ray_entry *e, struct ray
 	}
 	if (i)
 		ray_enter_activity(e, p, labels->release);
-	emit_call(t, e->clauses[i], p);
+	emit_clause(t, e, p, i);
 	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JEQ, BPF_REG_1, 0), next);
 	ray_piece_emit(p, RAY_MOV_REG(BPF_REG_1, RAY_CTX_REG));
 	ray_piece_emit(p, RAY_MOV_REG(BPF_REG_2, RAY_SLOT_REG));
 	ray_piece_call_piece(p, &t->fault_code);
 	ray_piece_place(p, next);
+}
+
+void ray_enter_clauses(struct ray_trace *t, const struct ray_entry *e, struct ray_piece *p,
+		       const struct ray_entry_labels *labels)
+{
+	if (!ray_entry_is_single(e))
+		ray_piece_emit(p, RAY_STORE(BPF_DW, BPF_REG_10, RAY_POINT_REG, RAY_STACK_POINT));
+	if (t->plan->task_size)
+		ray_piece_emit(p, RAY_STORE_IMM(BPF_DW, BPF_REG_10, RAY_STACK_TASK, 0));
+	for (size_t i = 0; i < e->clause_count; i++)
+		emit_wanted(t, e, p, i, labels);
 }
 
 void ray_entry_emit(struct ray_trace *t, struct ray_entry *e)
@@ -311,7 +333,6 @@ void ray_entry_emit(struct ray_trace *t, struct ray_entry *e)
 	emit_processes(t, e, p, labels.out);
 	if (!e->is_watch || e->kind != RAY_SITE_RAW_TRACEPOINT)
 		emit_point(e, p, labels.out);
-	ray_piece_load_map_value(p, RAY_STATE_REG, RAY_LINK_STATE, 0);
 	ray_enter_activity(e, p, labels.out);
 	emit_filters(t, e, p, labels.out);
 	emit_slot_take(p, labels.out);
@@ -321,8 +342,7 @@ void ray_entry_emit(struct ray_trace *t, struct ray_entry *e)
 		ray_watch_emit_step(t, e);
 	} else {
 		ray_entry_emit_args(e, p, &labels);
-		for (size_t i = 0; i < e->clause_count; i++)
-			ray_enter_clause(t, e, p, i, &labels);
+		ray_enter_clauses(t, e, p, &labels);
 	}
 	ray_piece_place(p, labels.release);
 	ray_piece_emit(p, RAY_STORE_IMM(BPF_W, RAY_SLOT_REG, offsetof(struct ray_slot, busy), 0));

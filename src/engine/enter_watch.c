@@ -28,10 +28,7 @@ static void emit_syscall(const struct ray_entry *e, struct ray_piece *p)
 	static const int regs[] = { RAY_REGS_DI, RAY_REGS_SI, RAY_REGS_DX, RAY_REGS_R10, RAY_REGS_R8, RAY_REGS_R9 };
 	bool is_exit = e->kind == RAY_SITE_SYSCALL_EXIT;
 
-	if (is_exit)
-		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_0, BPF_REG_10, RAY_STACK_CALL_REGS));
-	else
-		ray_enter_call_regs(p);
+	ray_enter_call_regs(p);
 	for (size_t i = 0; i < RAY_COUNT(regs); i++) {
 		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_1, BPF_REG_0, regs[i]));
 		ray_piece_emit(p, RAY_STORE(BPF_DW, RAY_SLOT_REG, BPF_REG_1, hook_arg((int)i)));
@@ -163,7 +160,8 @@ static void emit_point(struct ray_piece *p, uint32_t next, uint32_t stop)
 	uint32_t miss = ray_piece_label(p), hit = ray_piece_label(p);
 
 	emit_lately(p);
-	ray_piece_emit(p, RAY_LOAD(BPF_W, BPF_REG_3, RAY_STATE_REG, offsetof(struct ray_state, nodes_version)));
+	ray_piece_load_map_value(p, BPF_REG_3, RAY_LINK_STATE, offsetof(struct ray_state, nodes_version));
+	ray_piece_emit(p, RAY_LOAD(BPF_W, BPF_REG_3, BPF_REG_3, 0));
 	ray_piece_emit(p, RAY_ALU_IMM(BPF_ADD, BPF_REG_3, 1));
 	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_2, RAY_POINT_REG, lately(offsetof(struct ray_lately, key))));
 	ray_piece_jump(p, RAY_JUMP_REG(BPF_JNE, BPF_REG_2, BPF_REG_1), miss);
@@ -187,13 +185,11 @@ void ray_watch_emit_step(struct ray_trace *t, struct ray_entry *e)
 	p->name = "dt_event";
 	ray_piece_emit(p, RAY_LOAD(BPF_DW, RAY_CTX_REG, BPF_REG_2, 0));
 	ray_piece_emit(p, RAY_LOAD(BPF_DW, RAY_SLOT_REG, BPF_REG_2, SLOT_AT - CTX_AT));
-	ray_piece_load_map_value(p, RAY_STATE_REG, RAY_LINK_STATE, 0);
 	emit_handlers(e, p, stop);
 	emit_point(p, next, stop);
 	ray_enter_activity(e, p, stop);
 	ray_enter_zero_locals(t->plan, p);
-	for (size_t i = 0; i < e->clause_count; i++)
-		ray_enter_clause(t, e, p, i, &labels);
+	ray_enter_clauses(t, e, p, &labels);
 	ray_piece_place(p, next);
 	ray_piece_emit(p, RAY_LOAD(BPF_W, BPF_REG_0, RAY_SLOT_REG, offsetof(struct ray_slot, is_last)));
 	ray_piece_emit(p, RAY_ALU_IMM(BPF_AND, BPF_REG_0, 1));

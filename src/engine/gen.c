@@ -78,6 +78,8 @@ static void gen_function(struct ray_gen *g)
 
 	ray_gen_emit(g, RAY_MOV_REG(CTX, R1));
 	ray_gen_emit(g, RAY_MOV_REG(SLOT, R2));
+	if (g->plan->task_size)
+		ray_gen_emit(g, RAY_STORE_IMM(BPF_DW, BPF_REG_10, RAY_STACK_TASK, 0));
 	if (g->clause_plan->is_packed) { /* where the first packed value goes; each moves it on */
 		ray_gen_emit(g, RAY_MOV_IMM(R1, g->clause_plan->sent_size));
 		ray_gen_slot_store(g, BPF_W, g->plan->record_at + offsetof(struct ray_record, size), R1);
@@ -91,6 +93,12 @@ static void gen_function(struct ray_gen *g)
 		ray_gen_call(g, "ray_record_send");
 	}
 	gen_end(g);
+}
+
+/* See gen_function(). */
+uint32_t ray_gen_head(const struct ray_trace *t)
+{
+	return t->plan->task_size ? 3 : 2;
 }
 
 struct ray_error *ray_gen_clause(struct ray_trace *t, const struct ray_clause *clause, struct ray_piece *c)

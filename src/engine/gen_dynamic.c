@@ -33,17 +33,21 @@ static void look_up(struct ray_gen *g, const struct ray_place *p)
 	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_map_lookup_elem));
 }
 
-/* R0 the variable in the current task's own memory, or 0. */
+/* R0 the variable in the current task's own memory, or 0. Once found it is kept for the rest of the firing. */
 static void find_in_task(struct ray_gen *g, const struct ray_place *p, bool is_made)
 {
-	uint32_t none = ray_piece_label(g->c);
+	uint32_t none = ray_piece_label(g->c), known = ray_piece_label(g->c);
 
+	ray_gen_emit(g, RAY_LOAD(BPF_DW, R0, BPF_REG_10, RAY_STACK_TASK));
+	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JNE, R0, 0), known);
 	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_get_current_task_btf));
 	ray_gen_emit(g, RAY_MOV_REG(R2, R0));
 	ray_piece_load_map(g->c, R1, g->plan->task_map);
 	ray_gen_emit(g, RAY_MOV_IMM(R3, 0));
 	ray_gen_emit(g, RAY_MOV_IMM(R4, is_made ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0));
 	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_task_storage_get));
+	ray_gen_emit(g, RAY_STORE(BPF_DW, BPF_REG_10, R0, RAY_STACK_TASK));
+	ray_piece_place(g->c, known);
 	if (!p->variable->offset)
 		return;
 	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JEQ, R0, 0), none);

@@ -32,7 +32,8 @@ struct ray_entry {
 	RAY_VEC(const struct ray_probe *) probes;
 	int fd; /* of the loaded program; -1 */
 	uint32_t prog_type;
-	uint32_t expected_attach_type; /* 0 but for uprobe_multi */
+	uint32_t expected_attach_type; /* 0 but for uprobe_multi and system calls */
+	uint32_t attach_type_id;       /* of system calls: the tracepoint's, in the kernel's BTF */
 	bool is_watch;		       /* a hook's: it calls handlers, and clauses for what they tell (watch.h) */
 	const char **handlers;	       /* by number - 1 */
 	size_t handler_count;
@@ -126,6 +127,10 @@ uint32_t ray_clause_number(const struct ray_program *program, uint32_t index, co
 /* gen.c. c->name is set; emits a function (ctx in R1, slot pointer in R2) -> 0. */
 RAY_MUST_USE struct ray_error *ray_gen_clause(struct ray_trace *t, const struct ray_clause *clause,
 					      struct ray_piece *c);
+/* How many instructions it begins with that only a function needs: they put what it is called with where an entry has it already. */
+uint32_t ray_gen_head(const struct ray_trace *t);
+/* On the stack of a clause, or of the entry that it stands in: what the task keeps, once that was looked for. */
+enum { RAY_STACK_TASK = -40 };
 /* enter.c: whether some probe of the clause tells of another thread than the one that runs. */
 bool ray_clause_is_about_task(struct ray_trace *t, const struct ray_clause *clause);
 /* enter.c: an entry without code, for sites like this one. NULL: no memory. */
@@ -145,6 +150,7 @@ struct ray_slot_shape {
 	uint32_t work_at, mask, block, value_size;
 };
 void ray_slot_shape(const struct ray_plan *plan, struct ray_slot_shape *ret);
+RAY_MUST_USE struct ray_error *ray_kernel_typedef(struct ray_trace *t, const char *name, uint32_t *ret);
 RAY_MUST_USE struct ray_error *ray_link_constant(struct ray_trace *t, uint32_t number, uint64_t *ret);
 /* load.c: links and loads one entry; all of them. */
 RAY_MUST_USE struct ray_error *ray_entry_load(struct ray_trace *t, struct ray_entry *e);

@@ -211,6 +211,19 @@ static bool find_member(const struct ray_kernel_btf *b, const struct btf_type *t
 	return false;
 }
 
+struct ray_error *ray_kernel_btf_typedef(const struct ray_kernel_btf *b, const char *name, uint32_t *ret)
+{
+	for (uint32_t id = 1; id < b->types.n; id++) {
+		const struct btf_type *type = type_get(b, id);
+
+		if (BTF_INFO_KIND(type->info) == BTF_KIND_TYPEDEF && !strcmp(name_get(b, type->name_off), name)) {
+			*ret = id;
+			return NULL;
+		}
+	}
+	return ray_error_new(RAY_FAILED, "this kernel has no type %s", name);
+}
+
 struct ray_error *ray_kernel_btf_offset(const struct ray_kernel_btf *b, const char *type, const char *member,
 					uint32_t *ret)
 {

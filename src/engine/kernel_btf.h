@@ -18,5 +18,7 @@ RAY_DEFINE_AUTO(ray_kernel_btf, ray_kernel_btf_free)
 /* In bytes. member may be a path ("se.sum_exec_runtime"); anonymous structures and unions are looked into. */
 RAY_MUST_USE struct ray_error *ray_kernel_btf_offset(const struct ray_kernel_btf *b, const char *type,
 						     const char *member, uint32_t *ret);
+/* The id of a type by the name that a typedef gives it. */
+RAY_MUST_USE struct ray_error *ray_kernel_btf_typedef(const struct ray_kernel_btf *b, const char *name, uint32_t *ret);
 
 #endif

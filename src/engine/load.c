@@ -87,7 +87,8 @@ static int load_once(const struct ray_trace *t, const struct ray_entry *e, const
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .prog_btf_fd = (uint32_t)t->btf, .func_info = l->infos.at,
 		    .func_info_cnt = (uint32_t)l->infos.n, .func_info_rec_size = sizeof(struct bpf_func_info),
 		    .log_buf = log, .log_size = (uint32_t)log_size, .log_level = log ? 1 : 0,
-		    .expected_attach_type = (enum bpf_attach_type)e->expected_attach_type);
+		    .expected_attach_type = (enum bpf_attach_type)e->expected_attach_type,
+		    .attach_btf_id = e->attach_type_id);
 
 	return bpf_prog_load((enum bpf_prog_type)e->prog_type, "noderay", "Dual MIT/GPL", l->insns.at, l->insns.n,
 			     &opts);
@@ -167,6 +168,16 @@ struct loading {
 	int errnum;
 };
 
+/* Raw tracepoints whose arguments the verifier knows: a program looks at the registers of a call without a copy of them. */
+static struct ray_error *type_syscalls(struct ray_trace *t, struct ray_entry *e)
+{
+	if (e->prog_type != BPF_PROG_TYPE_TRACING)
+		return NULL;
+	e->expected_attach_type = BPF_TRACE_RAW_TP;
+	return ray_kernel_typedef(t, e->kind == RAY_SITE_SYSCALL_ENTER ? "btf_trace_sys_enter" : "btf_trace_sys_exit",
+				  &e->attach_type_id);
+}
+
 static struct ray_error *link_entry(struct loading *one)
 {
 	const struct ray_link_values values = { give_map, give_constant, one->t };
@@ -179,6 +190,8 @@ static struct ray_error *link_entry(struct loading *one)
 		err = ray_link_collect(object, &one->e->code, &one->l);
 	if (!err)
 		err = ray_link_finish(object, &values, &one->l);
+	if (!err)
+		err = type_syscalls(one->t, one->e);
 	return err ? err : load_types(one->t);
 }
 

@@ -57,6 +57,24 @@ void ray_piece_call_piece(struct ray_piece *p, const struct ray_piece *piece)
 	ray_piece_emit(p, RAY_INSN(BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_CALL, 0, 0));
 }
 
+void ray_piece_inline(struct ray_piece *p, const struct ray_piece *piece, uint32_t head, uint32_t end)
+{
+	uint32_t base = (uint32_t)p->insns.n - head;
+
+	for (size_t i = 0; i < piece->references.n; i++) {
+		struct ray_reference reference = piece->references.at[i];
+
+		reference.insn += base;
+		if (!ray_vec_push(&p->references, reference))
+			p->failed = true;
+	}
+	for (size_t i = head; i < piece->insns.n; i++)
+		if (piece->insns.at[i].code == (BPF_JMP | BPF_EXIT))
+			ray_piece_jump(p, RAY_JUMP_ALWAYS, end);
+		else
+			ray_piece_emit(p, piece->insns.at[i]);
+}
+
 static void load_wide(struct ray_piece *p, uint8_t reg, uint8_t form, uint64_t value)
 {
 	ray_piece_emit(p, RAY_INSN(BPF_LD | BPF_DW | BPF_IMM, reg, form, 0, (int32_t)value));

@@ -58,6 +58,8 @@ void ray_piece_place(struct ray_piece *p, uint32_t label);
 void ray_piece_jump(struct ray_piece *p, struct bpf_insn insn, uint32_t label);
 void ray_piece_call_runtime(struct ray_piece *p, const char *function);
 void ray_piece_call_piece(struct ray_piece *p, const struct ray_piece *piece);
+/* The instructions of a finished piece but for the first ones, which no reference is in, here: where it would return it goes to end. */
+void ray_piece_inline(struct ray_piece *p, const struct ray_piece *piece, uint32_t head, uint32_t end);
 void ray_piece_load_piece(struct ray_piece *p, uint8_t reg, const struct ray_piece *piece);
 void ray_piece_load_map(struct ray_piece *p, uint8_t reg, uint32_t map);
 /* The address of the one element of an array map, plus offset. */

@@ -48,23 +48,26 @@ static void write_clause(struct fixture *f, size_t i, int what)
 	struct ray_piece *p = &f->code[i];
 
 	p->name = "clause";
+	/* As gen.c begins them. */
+	ray_piece_emit(p, RAY_MOV_REG(BPF_REG_8, BPF_REG_1));
+	ray_piece_emit(p, RAY_MOV_REG(BPF_REG_9, BPF_REG_2));
 	ray_piece_load_map_value(p, BPF_REG_3, RAY_LINK_STATE, 0);
 	ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_4, 1));
 	ray_piece_emit(p, RAY_ATOMIC(BPF_W, BPF_ADD, BPF_REG_3, BPF_REG_4,
 				     offsetof(struct ray_state, spec_state) + 4 * (i % 32)));
 	for (int k = 0; k < SEEN_ARGS; k++) {
-		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_4, BPF_REG_2, offsetof(struct ray_slot, args) + 8 * k));
+		ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_4, BPF_REG_9, offsetof(struct ray_slot, args) + 8 * k));
 		ray_piece_emit(p, RAY_STORE(BPF_DW, BPF_REG_3, BPF_REG_4, seen_at[k]));
 	}
-	ray_piece_emit(p, RAY_LOAD(BPF_W, BPF_REG_4, BPF_REG_2, offsetof(struct ray_slot, error)));
+	ray_piece_emit(p, RAY_LOAD(BPF_W, BPF_REG_4, BPF_REG_9, offsetof(struct ray_slot, error)));
 	ray_piece_emit(p, RAY_STORE(BPF_DW, BPF_REG_3, BPF_REG_4, offsetof(struct ray_state, spec_unavailable)));
-	ray_piece_emit(p, RAY_LOAD(BPF_W, BPF_REG_4, BPF_REG_2, offsetof(struct ray_slot, probe)));
+	ray_piece_emit(p, RAY_LOAD(BPF_W, BPF_REG_4, BPF_REG_9, offsetof(struct ray_slot, probe)));
 	ray_piece_emit(p, RAY_STORE(BPF_DW, BPF_REG_3, BPF_REG_4, offsetof(struct ray_state, wall_offset)));
 	if (what == EXIT)
 		ray_piece_emit(p, RAY_STORE_IMM(BPF_W, BPF_REG_3, offsetof(struct ray_state, activity), RAY_DRAINING));
 	if (what == FAULT) {
-		ray_piece_emit(p, RAY_STORE_IMM(BPF_DW, BPF_REG_2, offsetof(struct ray_slot, fault_value), 0x1234));
-		ray_piece_emit(p, RAY_STORE_IMM(BPF_W, BPF_REG_2, offsetof(struct ray_slot, fault), RAY_FAULT_BADADDR));
+		ray_piece_emit(p, RAY_STORE_IMM(BPF_DW, BPF_REG_9, offsetof(struct ray_slot, fault_value), 0x1234));
+		ray_piece_emit(p, RAY_STORE_IMM(BPF_W, BPF_REG_9, offsetof(struct ray_slot, fault), RAY_FAULT_BADADDR));
 	}
 	ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_0, 0));
 	ray_piece_emit(p, RAY_EXIT_INSN);

@@ -51,6 +51,37 @@ static void a_jump_too_far_is_told(void **state)
 	ray_piece_deinit(&p);
 }
 
+static void a_piece_in_another_one_goes_on_where_it_would_return(void **state)
+{
+	struct ray_piece p = { .name = "outer" }, inner = { .name = "inner" };
+	uint32_t end = ray_piece_label(&p), over = ray_piece_label(&inner);
+
+	(void)state;
+	ray_piece_emit(&inner, RAY_MOV_REG(BPF_REG_8, BPF_REG_1));
+	ray_piece_jump(&inner, RAY_JUMP_IMM(BPF_JEQ, BPF_REG_8, 0), over);
+	ray_piece_load_map(&inner, BPF_REG_1, 7);
+	ray_piece_emit(&inner, RAY_EXIT_INSN);
+	ray_piece_place(&inner, over);
+	ray_piece_emit(&inner, RAY_EXIT_INSN);
+	assert_true(ray_piece_finish(&inner));
+	ray_piece_emit(&p, RAY_MOV_IMM(BPF_REG_0, 0));
+	ray_piece_inline(&p, &inner, 1, end);
+	ray_piece_emit(&p, RAY_MOV_IMM(BPF_REG_0, 2));
+	ray_piece_place(&p, end);
+	ray_piece_emit(&p, RAY_EXIT_INSN);
+	assert_true(ray_piece_finish(&p));
+	assert_int_equal(p.insns.n, 8);
+	assert_int_equal(p.insns.at[1].off, 3); /* as it was */
+	assert_int_equal(p.insns.at[4].code, BPF_JMP | BPF_JA);
+	assert_int_equal(p.insns.at[4].off, 2);
+	assert_int_equal(p.insns.at[5].off, 1);
+	assert_int_equal(p.references.n, 1);
+	assert_int_equal(p.references.at[0].insn, 2);
+	assert_int_equal(p.references.at[0].number, 7);
+	ray_piece_deinit(&p);
+	ray_piece_deinit(&inner);
+}
+
 static uint64_t loaded(const struct ray_piece *p)
 {
 	const struct bpf_insn *i = p->insns.at;
@@ -99,6 +130,7 @@ int main(void)
 		cmocka_unit_test(jumps_lead_to_their_labels),
 		cmocka_unit_test(a_label_without_a_place_is_told),
 		cmocka_unit_test(a_jump_too_far_is_told),
+		cmocka_unit_test(a_piece_in_another_one_goes_on_where_it_would_return),
 		cmocka_unit_test(constants_take_as_few_instructions_as_they_can),
 		cmocka_unit_test(the_offset_in_a_map_waits_for_the_linker),
 	};
