@@ -108,6 +108,11 @@ static struct ray_error *tracepoint_attach(struct ray_trace *t, const struct ray
 
 /* ---- all ---- */
 
+static bool is_hook_of_calls(const struct ray_entry *e)
+{
+	return e->is_watch && (e->kind == RAY_SITE_SYSCALL_ENTER || e->kind == RAY_SITE_SYSCALL_EXIT);
+}
+
 static struct ray_error *entry_attach(struct ray_trace *t, struct ray_entry *e)
 {
 	switch (e->kind) {
@@ -130,11 +135,25 @@ static struct ray_error *entry_attach(struct ray_trace *t, struct ray_entry *e)
 	}
 }
 
+struct ray_error *ray_calls_attach(struct ray_trace *t)
+{
+	struct ray_error *err = NULL;
+
+	if (t->has_calls)
+		return NULL;
+	for (size_t i = 0; i < t->entries.n && !err; i++)
+		if (is_hook_of_calls(t->entries.at[i]))
+			err = entry_attach(t, t->entries.at[i]);
+	t->has_calls = true;
+	return err;
+}
+
 struct ray_error *ray_entries_attach(struct ray_trace *t)
 {
 	struct ray_error *err = NULL;
 
 	for (size_t i = 0; i < t->entries.n && !err; i++)
-		err = entry_attach(t, t->entries.at[i]);
+		if (t->has_calls || !is_hook_of_calls(t->entries.at[i]))
+			err = entry_attach(t, t->entries.at[i]);
 	return err;
 }

@@ -21,6 +21,8 @@ bool ray_site_is_gone(const struct ray_site *site);
 /* All sites of an entry for uprobes. */
 RAY_MUST_USE struct ray_error *ray_uprobes_attach(struct ray_trace *t, struct ray_entry *e);
 
+/* Hooks at system calls, if functions have stood in for them until now: a process has come that has none. */
+RAY_MUST_USE struct ray_error *ray_calls_attach(struct ray_trace *t);
 /* One more site of an entry that is loaded. It hangs after ray_uprobes_attach_late(): many at once cost as much as one. */
 RAY_MUST_USE struct ray_error *ray_uprobe_add_late(struct ray_trace *t, struct ray_entry *e,
 						   const struct ray_site *site, uint32_t point);

@@ -93,6 +93,7 @@ struct ray_trace {
 	RAY_VEC(struct ray_watched_probe) watched_probes;
 	RAY_VEC(const struct ray_clause *) watch_clauses; /* bit i of struct ray_node_point */
 	RAY_VEC(struct ray_watch *) watches;
+	bool has_calls;			     /* hooks at system calls hang; else functions stand in for them */
 	int maps[RAY_TRACE_MAPS];	     /* by RAY_LINK_*; -1 where not needed */
 	int *own_maps;			     /* by number - RAY_MAP_OWN */
 	volatile struct ray_state *state;    /* mapped */

@@ -145,9 +145,11 @@ static struct ray_error *syscalls_point(struct ray_trace *t, struct ray_entry *e
 	return NULL;
 }
 
-static bool is_needed(const struct ray_watch *watch, const struct ray_watch_site *site)
+static bool is_needed(const struct ray_trace *t, const struct ray_watch *watch, const struct ray_watch_site *site)
 {
-	return !site->is_hung && ray_hook_events(&ray_hooks[site->row]) & watch->node.wanted;
+	const struct ray_hook *hook = &ray_hooks[site->row];
+
+	return !site->is_hung && ray_hook_events(hook) & watch->node.wanted && !(hook->is_stand_in && t->has_calls);
 }
 
 static struct ray_point point_of(struct ray_entry *e, const struct ray_watch *watch, size_t row)
@@ -164,7 +166,7 @@ static struct ray_error *uprobes_point(struct ray_trace *t, struct ray_entry *e)
 		for (size_t k = 0; k < watch->site_count; k++) {
 			struct ray_watch_site *at = &watch->sites[k];
 
-			if (at->site.kind != e->kind || !is_needed(watch, at))
+			if (at->site.kind != e->kind || !is_needed(t, watch, at))
 				continue;
 			at->is_hung = true;
 			if (!ray_vec_push(&t->points, point_of(e, watch, at->row)) ||
@@ -224,6 +226,19 @@ static struct ray_error *entries_make(struct ray_trace *t)
 	return NULL;
 }
 
+/* Whether something is told by system calls only. */
+static bool needs_calls(const struct ray_trace *t)
+{
+	for (size_t i = 0; i < t->watches.n; i++)
+		if (t->watches.at[i]->needs_calls)
+			return true;
+	for (size_t i = 0; i < ray_hook_count; i++)
+		if (is_syscall(ray_hooks[i].kind) && !ray_hooks[i].has_stand_in &&
+		    ray_hook_events(&ray_hooks[i]) & t->watched)
+			return true;
+	return false;
+}
+
 struct ray_error *ray_watches_place(struct ray_trace *t)
 {
 	struct ray_error *err = reserve(t);
@@ -238,6 +253,7 @@ struct ray_error *ray_watches_place(struct ray_trace *t)
 	}
 	if (!err)
 		err = entries_make(t);
+	t->has_calls = needs_calls(t);
 	for (size_t i = 0; i < t->entries.n && !err; i++) {
 		struct ray_entry *e = t->entries.at[i];
 
@@ -311,7 +327,7 @@ static struct ray_error *hang_late(struct ray_trace *t, struct ray_watch *watch,
 	struct ray_error *err;
 	uint32_t number;
 
-	if (!e || !is_needed(watch, at))
+	if (!e || !is_needed(t, watch, at))
 		return NULL;
 	point = point_of(e, watch, at->row);
 	err = ray_point_add_late(t, &point, &number);
@@ -338,6 +354,8 @@ struct ray_error *ray_watch_add_late(struct ray_trace *t, struct ray_probe *prob
 	tell_losses(t, watch, ~watch->node.wanted & 1ULL << w.event);
 	point_set(t, &w);
 	err = tell(t, watch);
+	if (!err && watch->needs_calls)
+		err = ray_calls_attach(t);
 	for (size_t i = 0; i < watch->site_count && !err; i++)
 		err = hang_late(t, watch, &watch->sites[i]);
 	return err;
@@ -384,6 +402,8 @@ struct ray_error *ray_watch_grow(struct ray_trace *t, pid_t pid)
 
 		if (watch->pid != pid)
 			continue;
+		if (watch->needs_calls)
+			err = ray_calls_attach(t);
 		for (size_t k = 0; k < watch->site_count && !err; k++)
 			err = hang_late(t, watch, &watch->sites[k]);
 		return err || t->late.n == before ? err : tell(t, watch);

@@ -368,7 +368,7 @@ struct ray_node_thread {
 	__s32 loop_other_fd;			  /* another one that may be the loop's */
 	__u32 loop_other_polls, loop_plain_polls; /* and why one may think so */
 	__u32 phase;
-	__u32 loop_pad;
+	__u32 loop_by_function; /* polls are told by the C library's functions: not again by the system calls in them */
 	__u64 phase_start, phase_sp;
 	__u64 callback_start, callback_handle;
 	__s32 callback_fd;
@@ -385,7 +385,9 @@ struct ray_node_thread {
 	__u64 ares_sp, cancel, ring;
 	/* node_files.bpf.h: in one of the functions that use the C++ library, and in a system call of it since */
 	__u64 files_sp, files_start;
-	__u64 spare[7];
+	__s32 poll_fd, poll_room, poll_timeout; /* what the function was called with */
+	__u32 poll_pad;
+	__u64 spare[5];
 };
 
 /* Key of `node_works`: something in a process that has an address, and which of our tables it is in. */

@@ -1,7 +1,7 @@
 /* node_loop.bpf.h - iterations of event loops: loop-start, loop-done. SPDX-License-Identifier: MIT
  *
  * An iteration goes from poll to poll: the loop sleeps until something happens (idle), then works until it polls again (busy). All of it is seen at
- * epoll_wait(), which costs next to nothing and is there in every binary. node has libuv measure idle time in its loops (UV_METRICS_IDLE_TIME):
+ * epoll_wait(): at the system call, which is there in every binary, or at the C library's function, which spares all other calls a hook. node has libuv measure idle time in its loops (UV_METRICS_IDLE_TIME):
  * they first ask with a timeout of 0, and go to sleep by a second call if nothing has come. So
  *  - a call with timeout 0 begins an iteration, unless the one before filled its whole array: then libuv asks for the rest;
  *  - loops that no JavaScript runs on (of spawnSync(), of the inspector) never do that, and are told from the thread's own by it.
@@ -138,6 +138,18 @@ static __noinline int ray_loop_polls(struct ray_slot *s, struct ray_node_thread 
 	return 1;
 }
 
+/* Whether the C library's function has told it, in which the system call is. What the function was called with is not all in registers any more when that returns. */
+static __always_inline int ray_poll_is_told(const struct ray_slot *s, struct ray_node_thread *t)
+{
+	if (s->ctx_kind != RAY_CTX_UPROBE)
+		return t->loop_by_function;
+	t->loop_by_function = 1;
+	t->poll_fd = s->hook_args[0];
+	t->poll_room = s->hook_args[2];
+	t->poll_timeout = s->hook_args[3];
+	return 0;
+}
+
 /* epoll_wait(fd, events, room, timeout), epoll_pwait() */
 RAY_RUNTIME __u64 ray_on_poll(__u64 slot, __u64 step)
 {
@@ -151,7 +163,7 @@ RAY_RUNTIME __u64 ray_on_poll(__u64 slot, __u64 step)
 		ray_node_thread_idle(t);
 		return 0;
 	}
-	if (!step && !ray_loop_polls(s, t, bpf_ktime_get_ns()))
+	if (!step && (ray_poll_is_told(s, t) || !ray_loop_polls(s, t, bpf_ktime_get_ns())))
 		return 0;
 	event = ray_loop_tell(s, t);
 	if (event)
@@ -192,14 +204,11 @@ static __always_inline void ray_loop_wakes(struct ray_slot *s, struct ray_node_t
 	}
 }
 
-/* They return. */
-RAY_RUNTIME __u64 ray_on_polled(__u64 slot, __u64 step)
+static __noinline __u64 ray_loop_polled(struct ray_slot *s, struct ray_node_thread *t, __u64 step)
 {
-	struct ray_slot *s = ray_slot_get(slot);
-	struct ray_node_thread *t = s ? ray_node_thread_known() : 0;
 	int is_known;
 
-	if (!t)
+	if (!s || !t)
 		return 0;
 	is_known = t->loop_flags & RAY_LOOP_KNOWN;
 	if (is_known && t->loop_fd != (__s32)s->hook_args[0])
@@ -213,6 +222,31 @@ RAY_RUNTIME __u64 ray_on_polled(__u64 slot, __u64 step)
 		ray_loop_wakes(s, t, bpf_ktime_get_ns());
 	}
 	return ray_loop_tell(s, t);
+}
+
+/* They return. */
+RAY_RUNTIME __u64 ray_on_polled(__u64 slot, __u64 step)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+	struct ray_node_thread *t = s ? ray_node_thread_known() : 0;
+
+	return t && !t->loop_by_function ? ray_loop_polled(s, t, step) : 0;
+}
+
+/* They have returned inside of the functions. */
+RAY_RUNTIME __u64 ray_on_poll_return(__u64 slot, __u64 step)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+	struct ray_node_thread *t = s ? ray_node_thread_known() : 0;
+
+	if (!t)
+		return 0;
+	if (!step) {
+		s->hook_args[0] = t->poll_fd;
+		s->hook_args[2] = t->poll_room;
+		s->hook_args[3] = t->poll_timeout;
+	}
+	return ray_loop_polled(s, t, step);
 }
 
 /* sched_process_exit: the thread ends, and its number may be another's next. */

@@ -106,6 +106,33 @@ uint64_t ray_instruction_entry(const uint8_t *code, size_t size, int arguments)
 	return 0;
 }
 
+/* Comparisons write nothing but flags. */
+static bool only_compares(const ZydisDecodedInstruction *insn)
+{
+	return insn->mnemonic == ZYDIS_MNEMONIC_CMP || insn->mnemonic == ZYDIS_MNEMONIC_TEST;
+}
+
+size_t ray_instruction_after_calls(const uint8_t *code, size_t size, uint64_t *ret, size_t most)
+{
+	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction insn;
+	bool is_after = false;
+	size_t at, n = 0;
+
+	for (at = 0; at < size && ray_decode(code + at, size - at, &insn, operands); at += insn.length) {
+		if (is_after && is_emulated(&insn)) {
+			if (n == most)
+				return 0;
+			ret[n++] = at;
+			is_after = false;
+		} else if (is_after && !only_compares(&insn)) {
+			return 0;
+		}
+		is_after |= insn.mnemonic == ZYDIS_MNEMONIC_SYSCALL;
+	}
+	return is_after || at < size ? 0 : n;
+}
+
 bool ray_instruction_starts_at(const uint8_t *code, size_t size, uint64_t offset)
 {
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];

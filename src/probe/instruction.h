@@ -17,6 +17,9 @@ enum { RAY_REGISTER_ARGUMENTS = 6 };
 /* Offset of the instruction to probe; 0: the first one. code is the whole function, and arguments how many registers it gets some in (6 if that is
  * not known). The stack is there as it is at the first instruction, so that a probe on the return can hang there too. */
 uint64_t ray_instruction_entry(const uint8_t *code, size_t size, int arguments);
+/* Where a function knows what a system call has returned, and the registers are as the kernel has left them: a cheap instruction behind each of them.
+ * How many there are; 0 also if not each has one, or there are more than `most`. */
+size_t ray_instruction_after_calls(const uint8_t *code, size_t size, uint64_t *ret, size_t most);
 /* Whether an instruction starts there: a breakpoint anywhere else would break the program. */
 bool ray_instruction_starts_at(const uint8_t *code, size_t size, uint64_t offset);
 /* Whether the kernel carries it out itself. */

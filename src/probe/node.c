@@ -107,6 +107,8 @@ static struct ray_error *find_all(struct ray_catalogue *c, pid_t pid, struct ray
 		return &ray_enomem;
 	for (size_t i = 0; i < ray_hook_count; i++) {
 		memcpy(wants[2 * i].names, ray_hooks[i].names, sizeof(wants->names));
+		wants[2 * i].is_libc = ray_hooks[i].is_stand_in;
+		wants[2 * i].is_after_call = ray_hooks[i].is_after_call;
 		memcpy(wants[2 * i + 1].names, ray_hooks[i].unless, sizeof(wants->names));
 	}
 	err = ray_node_find_all(c, pid, wants, 2 * ray_hook_count, found);
@@ -195,6 +197,7 @@ static struct ray_error *watch_fill(struct ray_catalogue *c, const struct ray_no
 			continue;
 		watch->lacks[i] = is_function(hook) && !found[2 * i].count;
 		if (watch->lacks[i]) {
+			watch->needs_calls |= hook->is_stand_in && !ray_node_awaits_glibc(about->process);
 			missing |= hook->needed_by;
 			watch->node.flags |= hook->absent;
 			continue;

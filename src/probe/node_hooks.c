@@ -97,6 +97,15 @@
 	SOCKET(call, HTTP_SERVER | HTTP_CLIENT | BIT(NET_SOCKET_READ) | BIT(NET_STREAM_END), HTTP2 | TLS | CARRY)
 #define SOCKET_WRITE(call) SOCKET(call, HTTP_SERVER | HTTP_CLIENT | BIT(NET_SOCKET_WRITE), 0)
 
+/* The same as at the system call, without a look at every other one. */
+#define POLL_FUNCTION(function, name, is_after)                                                    \
+	{                                                                                          \
+		.handler = function, .kind = RAY_SITE_UPROBE, .helps = POLLS, .is_stand_in = true, \
+		.is_after_call = is_after, .names = {                                              \
+			name                                                                       \
+		}                                                                                  \
+	}
+
 /* clang-format off */
 const struct ray_hook ray_hooks[] = {
 	/* Sockets, and HTTP/1 on them */
@@ -137,10 +146,12 @@ const struct ray_hook ray_hooks[] = {
 	  .names = { HEAP("13SizeOfObjectsEv") } },
 
 	/* Event loops */
-	{ .handler = "ray_on_poll", .kind = RAY_SITE_SYSCALL_ENTER, .number = SYS_epoll_wait, .needed_by = POLLS, .helps = CARRY },
-	{ .handler = "ray_on_poll", .kind = RAY_SITE_SYSCALL_ENTER, .number = SYS_epoll_pwait, .needed_by = POLLS, .helps = CARRY },
-	{ .handler = "ray_on_polled", .kind = RAY_SITE_SYSCALL_EXIT, .number = SYS_epoll_wait, .needed_by = POLLS },
-	{ .handler = "ray_on_polled", .kind = RAY_SITE_SYSCALL_EXIT, .number = SYS_epoll_pwait, .needed_by = POLLS },
+	{ .handler = "ray_on_poll", .kind = RAY_SITE_SYSCALL_ENTER, .number = SYS_epoll_wait, .needed_by = POLLS, .helps = CARRY, .has_stand_in = true },
+	{ .handler = "ray_on_poll", .kind = RAY_SITE_SYSCALL_ENTER, .number = SYS_epoll_pwait, .needed_by = POLLS, .helps = CARRY, .has_stand_in = true },
+	{ .handler = "ray_on_polled", .kind = RAY_SITE_SYSCALL_EXIT, .number = SYS_epoll_wait, .needed_by = POLLS, .has_stand_in = true },
+	{ .handler = "ray_on_polled", .kind = RAY_SITE_SYSCALL_EXIT, .number = SYS_epoll_pwait, .needed_by = POLLS, .has_stand_in = true },
+	POLL_FUNCTION("ray_on_poll", "epoll_wait", false), POLL_FUNCTION("ray_on_poll", "epoll_pwait", false),
+	POLL_FUNCTION("ray_on_poll_return", "epoll_wait", true), POLL_FUNCTION("ray_on_poll_return", "epoll_pwait", true),
 	/* What runs in them runs for no request. */
 	{ .handler = "ray_on_turn", .kind = RAY_SITE_UPROBE, .helps = CARRY, .names = { "uv__run_timers" } },
 	{ .handler = "ray_on_turn", .kind = RAY_SITE_UPROBE, .helps = CARRY, .names = { "uv__run_check" } },

@@ -57,6 +57,29 @@ static bool may_hold_hooks(const struct ray_code_module *m)
 	return false;
 }
 
+/* Its name before and since 2.34. */
+static bool is_glibc(const struct ray_code_module *m)
+{
+	return !strcmp(m->name, "libc.so.6") || !strncmp(m->name, "libc-2.", 7);
+}
+
+static bool may_hold(const struct ray_code_module *m, bool is_libc)
+{
+	return is_libc ? is_glibc(m) : may_hold_hooks(m);
+}
+
+bool ray_node_awaits_glibc(const struct ray_code_process *p)
+{
+	bool has_loader = false;
+
+	for (size_t i = 0; i < p->modules.n; i++) {
+		if (is_glibc(p->modules.at[i]))
+			return false;
+		has_loader |= !strncmp(p->modules.at[i]->name, "ld-linux", 8);
+	}
+	return has_loader;
+}
+
 /* A file that cannot be opened now, as its process ends, can be when the next one maps it. */
 static struct file *file_of(struct ray_catalogue *c, struct ray_node_cache *cache, const struct ray_code_module *m)
 {
@@ -164,7 +187,8 @@ static struct ray_error *look_up(struct ray_catalogue *c, struct file *f, name_l
 }
 
 /* Looks for all names that were not looked for in this file before. */
-static struct ray_error *learn(struct ray_catalogue *c, struct file *f, const struct ray_node_want *wants, size_t count)
+static struct ray_error *learn(struct ray_catalogue *c, struct file *f, const struct ray_node_want *wants, size_t count,
+			       bool is_libc)
 {
 	struct ray_error *err = NULL;
 	name_list list = { 0 };
@@ -172,7 +196,8 @@ static struct ray_error *learn(struct ray_catalogue *c, struct file *f, const st
 	if (!f->elf)
 		return NULL;
 	for (size_t i = 0; !err && i < count; i++)
-		for (size_t j = 0; !err && j < RAY_NODE_NAMES && wants[i].names[j]; j++) {
+		for (size_t j = 0; !err && wants[i].is_libc == is_libc && j < RAY_NODE_NAMES && wants[i].names[j];
+		     j++) {
 			struct ray_node_name name = { .name = wants[i].names[j] };
 
 			if (!known(f, name.name) && !has_name(&list, name.name) && !ray_vec_push(&list, name))
@@ -186,33 +211,44 @@ static struct ray_error *learn(struct ray_catalogue *c, struct file *f, const st
 
 /* ---- from names to places ---- */
 
-static bool place(struct ray_catalogue *c, const struct file *f, const struct ray_code_module *m,
-		  const struct ray_node_body *body, struct ray_node_place *ret)
+/* Where probes go in the body, counted from its beginning. */
+static size_t choose_offsets(struct ray_catalogue *c, const struct ray_node_want *want, const uint8_t *code,
+			     size_t size, uint64_t *ret)
 {
-	size_t size = body->size < MAX_FUNCTION ? body->size : MAX_FUNCTION;
-	ray_auto_memory uint8_t *code = malloc(size + 1);
-	uint64_t offset = 0;
+	if (want->is_after_call)
+		return ray_instruction_after_calls(code, size, ret, RAY_NODE_BODIES);
+	ret[0] = ray_catalogue_settings(c)->exact_entry ? 0 : ray_instruction_entry(code, size, RAY_REGISTER_ARGUMENTS);
+	return !want->is_libc || (ret[0] < size && ray_instruction_is_cheap(code + ret[0], size - ret[0]));
+}
 
-	*ret = (struct ray_node_place){ .module = m,
-					.symbol = body->symbol,
-					.vaddr = body->vaddr,
-					.size = body->size,
-					.is_clone = body->is_clone };
-	if (code && !ray_catalogue_settings(c)->exact_entry)
-		offset = ray_instruction_entry(code, ray_elf_read(f->elf, body->vaddr, code, size),
-					       RAY_REGISTER_ARGUMENTS);
-	return ray_elf_vaddr_to_offset(f->elf, body->vaddr + offset, &ret->offset);
+static void place(struct ray_catalogue *c, const struct file *f, const struct ray_code_module *m,
+		  const struct ray_node_want *want, const struct ray_node_body *body, struct ray_node_found *ret)
+{
+	size_t size = body->size < MAX_FUNCTION ? body->size : MAX_FUNCTION, count;
+	ray_auto_memory uint8_t *code = malloc(size + 1);
+	uint64_t offsets[RAY_NODE_BODIES] = { 0 };
+
+	count = code ? choose_offsets(c, want, code, ray_elf_read(f->elf, body->vaddr, code, size), offsets) : 1;
+	for (size_t i = 0; i < count && ret->count < RAY_NODE_BODIES; i++) {
+		struct ray_node_place *at = &ret->places[ret->count];
+
+		*at = (struct ray_node_place){ .module = m,
+					       .symbol = body->symbol,
+					       .vaddr = body->vaddr,
+					       .size = body->size,
+					       .is_clone = body->is_clone };
+		ret->count += ray_elf_vaddr_to_offset(f->elf, body->vaddr + offsets[i], &at->offset);
+	}
 }
 
 static void take(struct ray_catalogue *c, const struct file *f, const struct ray_code_module *m,
-		 const struct known_name *k, struct ray_node_found *ret)
+		 const struct ray_node_want *want, const struct known_name *k, struct ray_node_found *ret)
 {
 	ret->count = 0;
 	for (size_t i = 0; i < k->found.count; i++)
-		if (place(c, f, m, &k->found.bodies[i], &ret->places[ret->count])) {
-			ret->places[ret->count].is_derived = k->is_derived;
-			ret->count++;
-		}
+		place(c, f, m, want, &k->found.bodies[i], ret);
+	for (size_t i = 0; i < ret->count; i++)
+		ret->places[i].is_derived = k->is_derived;
 }
 
 /* The preferred name, in whichever file; the program itself before its libraries, as the dynamic linker does it. */
@@ -226,7 +262,7 @@ static struct ray_error *choose(struct ray_catalogue *c, const struct ray_code_p
 	*ret = (struct ray_node_found){ 0 };
 	for (size_t j = 0; j < RAY_NODE_NAMES && want->names[j]; j++)
 		for (size_t i = 0; i < p->modules.n; i++) {
-			if (!may_hold_hooks(p->modules.at[i]))
+			if (!may_hold(p->modules.at[i], want->is_libc))
 				continue;
 			f = file_of(c, cache, p->modules.at[i]);
 			if (!f)
@@ -234,7 +270,7 @@ static struct ray_error *choose(struct ray_catalogue *c, const struct ray_code_p
 			k = f->elf ? known(f, want->names[j]) : NULL;
 			if (!k || !k->found.count)
 				continue;
-			take(c, f, p->modules.at[i], k, ret);
+			take(c, f, p->modules.at[i], want, k, ret);
 			ret->name = j;
 			if (ret->count)
 				return NULL;
@@ -254,10 +290,12 @@ struct ray_error *ray_node_find_all(struct ray_catalogue *c, pid_t pid, const st
 		return &ray_enomem;
 	err = ray_code_process_get(c, pid, &p);
 	for (size_t i = 0; !err && i < p->modules.n; i++) {
-		if (!may_hold_hooks(p->modules.at[i]))
+		bool is_libc = is_glibc(p->modules.at[i]);
+
+		if (!may_hold(p->modules.at[i], is_libc))
 			continue;
 		f = file_of(c, cache, p->modules.at[i]);
-		err = f ? learn(c, f, wants, count) : &ray_enomem;
+		err = f ? learn(c, f, wants, count, is_libc) : &ray_enomem;
 	}
 	for (size_t i = 0; !err && i < count; i++)
 		err = choose(c, p, &wants[i], &ret[i]);

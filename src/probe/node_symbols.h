@@ -28,6 +28,8 @@ enum { RAY_NODE_NAMES = 8 };
 /* A function under the names it has had, the preferred one first; a name may end in *: see node_names.h. */
 struct ray_node_want {
 	const char *names[RAY_NODE_NAMES]; /* up to the first NULL */
+	bool is_libc; /* it is glibc's: looked for there, and nowhere else, and found if the probe is a cheap one */
+	bool is_after_call; /* not where it begins but behind its system calls, each of which is a body then */
 };
 
 struct ray_node_found {
@@ -52,6 +54,9 @@ struct ray_node_about {
 	const struct ray_code_module *module;	 /* the one that holds V8 */
 	const struct ray_code_module *uv_module; /* the one that holds libuv; NULL if none does */
 };
+
+/* Whether glibc will be there when it has been loaded. */
+bool ray_node_awaits_glibc(const struct ray_code_process *p);
 
 /* NULL in *ret when it is no node: that is no error. The result lives as long as the catalogue. */
 RAY_MUST_USE struct ray_error *ray_node_about(struct ray_catalogue *c, pid_t pid, const struct ray_node_about **ret);

@@ -20,6 +20,10 @@ struct ray_hook {
 	const char
 		*loss; /* what events that it helps lack without it: "how long it waited". NULL: nothing to speak of */
 	uint32_t number; /* of the system call */
+	/* Functions of the C library (glibc's) tell the same as some system calls do, and cost nothing at all the others: they stand in for those
+	 * rows in programs that need no other call. */
+	bool is_stand_in, has_stand_in;
+	bool is_after_call; /* it hangs behind the system calls of the function. On its return it would hide from others whom it returns to */
 	const char *tracepoint;
 	/* Functions it hangs on, the preferred name first: see ray_node_find_all(). */
 	const char *names[RAY_HOOK_NAMES];
@@ -50,7 +54,8 @@ struct ray_watch {
 	struct ray_watched node;      /* what the kernel side is told; points and wanted are the engine's to fill */
 	struct ray_watch_site *sites; /* functions only: system calls are the same everywhere */
 	size_t site_count;
-	bool *lacks; /* by row: it would help, and the process has no such function */
+	bool *lacks;	  /* by row: it would help, and the process has no such function */
+	bool needs_calls; /* it has no C library that stands in for system calls, and will not get one */
 	/* The engine's (engine/kin.h): when the kernel began to watch it, ns, 0 if we did; events that others of its program are offered. */
 	uint64_t born, offered;
 };

@@ -84,6 +84,25 @@ static void only_starts_of_instructions_are_starts(void **state)
 	assert_false(ray_instruction_starts_at(code, sizeof(code), 1000));
 }
 
+static void what_system_calls_return_is_seen_behind_each(void **state)
+{
+	/* syscall; cmp $-4096,%rax; ja +1; ret; syscall; test %rax,%rax; js +0; ret */
+	static const uint8_t code[] = { 0x0f, 0x05, 0x48, 0x3d, 0x00, 0xf0, 0xff, 0xff, 0x77, 0x01,
+					0xc3, 0x0f, 0x05, 0x48, 0x85, 0xc0, 0x78, 0x00, 0xc3 };
+	/* syscall; mov %rax,%rdi; jmp */
+	static const uint8_t lost[] = { 0x0f, 0x05, 0x48, 0x89, 0xc7, 0xeb, 0x00, 0xc3 };
+	uint64_t at[2];
+
+	(void)state;
+	assert_int_equal(ray_instruction_after_calls(code, sizeof(code), at, 2), 2);
+	assert_int_equal(at[0], 8);
+	assert_int_equal(at[1], 16);
+	assert_int_equal(ray_instruction_after_calls(code, sizeof(code), at, 1), 0);
+	assert_int_equal(ray_instruction_after_calls(code, 2, at, 2), 0);
+	assert_int_equal(ray_instruction_after_calls(lost, sizeof(lost), at, 2), 0);
+	assert_int_equal(ray_instruction_after_calls(code + 10, 1, at, 2), 0); /* it has none */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -94,6 +113,7 @@ int main(void)
 		cmocka_unit_test(registers_that_hold_no_argument_may_be_written),
 		cmocka_unit_test(a_loop_back_ends_the_search),
 		cmocka_unit_test(only_starts_of_instructions_are_starts),
+		cmocka_unit_test(what_system_calls_return_is_seen_behind_each),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
