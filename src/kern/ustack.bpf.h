@@ -19,7 +19,7 @@ static long ray_walk_context_of(__u32 i __attribute__((unused)), struct ray_walk
 	at = c->w->next;
 	if (at >= c->w->record.bytes || at > RAY_STACK_BYTES - sizeof(*f))
 		return 1;
-	f = (struct ray_walk_frame *)((char *)c->w->record.frames + at);
+	f = (struct ray_walk_frame *)&c->w->frames[at];
 	if (f->flags & RAY_FRAME_HAS_FUNCTION && ray_walk_map(&c->w->context, f->words[4], &f->context_map))
 		f->flags |= RAY_FRAME_HAS_CONTEXT;
 	c->w->next = at + ray_walk_frame_size(f->flags);
@@ -141,7 +141,7 @@ RAY_RUNTIME __u64 ray_ucaller(__u64 slot)
 
 	if (!w || w->record.count < 2)
 		return 0;
-	first = (struct ray_walk_frame *)w->record.frames;
+	first = (struct ray_walk_frame *)w->frames;
 	return ((struct ray_walk_frame *)((char *)first + ray_walk_frame_size(first->flags)))->pc;
 }
 

@@ -142,6 +142,19 @@ static __always_inline int ray_walk_map(struct ray_known_map *known, __u64 objec
 	return 1;
 }
 
+static __always_inline int ray_walk_function(struct ray_known_function *known, __u64 object, __u64 *to)
+{
+	if (known->object != object) {
+		known->object = 0;
+		if (bpf_probe_read_user(known->words, sizeof(known->words), (void *)(object - 1)))
+			return 0;
+		known->object = object;
+	}
+	for (int i = 0; i < RAY_FUNCTION_WORDS; i++)
+		to[i] = known->words[i];
+	return 1;
+}
+
 /* Of a frame that may be V8's: the words around fp, and of the objects there what names the function. */
 static __always_inline int ray_walk_v8_words(struct ray_walker *w, struct ray_walk_frame *f)
 {
@@ -155,7 +168,7 @@ static __always_inline int ray_walk_v8_words(struct ray_walker *w, struct ray_wa
 	if (building)
 		f->words[3] = w->record.regs[RAY_REG_DI];
 	if ((building || ray_is_tagged(f->words[4])) && ray_is_tagged(f->words[3])) {
-		if (!bpf_probe_read_user(f->function, sizeof(f->function), (void *)(f->words[3] - 1)))
+		if (ray_walk_function(&w->function, f->words[3], f->function))
 			flags |= RAY_FRAME_HAS_FUNCTION;
 		if (ray_walk_map(&w->receiver, f->words[7], &f->receiver_map))
 			flags |= RAY_FRAME_HAS_RECEIVER;
@@ -293,14 +306,12 @@ static __always_inline struct ray_leave ray_walk_leave(struct ray_walker *w, __u
 	return w->leave;
 }
 
-RAY_WALK_PART int ray_walk_one(struct ray_walker *w, struct ray_walk_frame *f)
+static __always_inline int ray_walk_one(struct ray_walker *w, struct ray_walk_frame *f)
 {
 	int native, first, result = RAY_STEP_BAD;
 	struct ray_leave leave;
 	__u32 known;
 
-	if (!w || !f)
-		return RAY_STEP_BAD;
 	leave = ray_walk_leave(w, w->at.exact ? w->at.pc : w->at.pc - 1);
 	known = leave.flags & RAY_PLACE_IS_KNOWN;
 	native = known && !(leave.flags & RAY_PLACE_IS_V8);
@@ -327,9 +338,9 @@ RAY_WALK_PART int ray_walk_one(struct ray_walker *w, struct ray_walk_frame *f)
 	return result;
 }
 
-static long ray_walk_step(__u32 i __attribute__((unused)), struct ray_walk_context *c)
+/* One frame. 1: that was the last. */
+RAY_WALK_PART int ray_walk_next(struct ray_walker *w)
 {
-	struct ray_walker *w = c->w;
 	__u64 sp, at;
 	__u32 n;
 	int result;
@@ -343,7 +354,7 @@ static long ray_walk_step(__u32 i __attribute__((unused)), struct ray_walk_conte
 		return 1;
 	}
 	sp = w->at.sp;
-	result = ray_walk_one(w, (struct ray_walk_frame *)((char *)w->record.frames + at));
+	result = ray_walk_one(w, (struct ray_walk_frame *)&w->frames[at]);
 	if (result == RAY_STEP_OK) {
 		if (w->returns && w->at.pc == w->trampoline)
 			ray_walk_hijacked(w);
@@ -357,6 +368,12 @@ static long ray_walk_step(__u32 i __attribute__((unused)), struct ray_walk_conte
 			 result == RAY_STEP_FAULT ? RAY_STOP_FAULT :
 						    RAY_STOP_BROKEN;
 	return 1;
+}
+
+/* Several: a call of this one costs as much as one of those. */
+static long ray_walk_step(__u32 i __attribute__((unused)), struct ray_walk_context *c)
+{
+	return ray_walk_next(c->w) || ray_walk_next(c->w) || ray_walk_next(c->w) || ray_walk_next(c->w);
 }
 
 static __always_inline __u64 ray_walk_kernel_word(__u64 address)
@@ -405,7 +422,7 @@ static __noinline int ray_walk_begin(struct ray_slot *s, struct ray_walker *w)
 	w->below_left = RAY_BELOW_MAX;
 	w->range.start = w->range.end = 0;
 	w->window_size = 0;
-	w->receiver.object = w->context.object = 0;
+	w->receiver.object = w->context.object = w->function.object = 0;
 	/* Threads of the kernel have no memory of a user's. */
 	if (!mm || bpf_probe_read_kernel(w->record.regs, sizeof(w->record.regs), regs))
 		return 0;
@@ -448,7 +465,7 @@ static __always_inline struct ray_walker *ray_walk_run(struct ray_slot *s, __u32
 		return 0;
 	context.w->wanted = frames;
 	context.w->record.stop = RAY_STOP_FULL;
-	bpf_loop(RAY_STACK_FRAMES, ray_walk_step, &context, 0);
+	bpf_loop(RAY_STACK_FRAMES / 4, ray_walk_step, &context, 0);
 	return context.w;
 }
 

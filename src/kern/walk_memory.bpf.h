@@ -35,9 +35,13 @@ struct ray_known_place {
 	struct ray_leave leave;
 };
 
-/* The map of an object that was read last: frames that follow one another often have the same. */
+/* The map of an object that was read last, and the words of a function: frames that follow one another often have the same. */
 struct ray_known_map {
 	__u64 object, map;
+};
+
+struct ray_known_function {
+	__u64 object, words[RAY_FUNCTION_WORDS];
 };
 
 /* Element of the map stack_scratch: one for each slot. */
@@ -58,13 +62,15 @@ struct ray_walker {
 	__u64 trampoline;	       /* what stands in their place */
 	struct ray_leave leave;	       /* of the place that was looked up last */
 	struct ray_known_map receiver, context;
+	struct ray_known_function function;
 	__u64 window_start, window_size;
 	char window[RAY_WINDOW + RAY_WINDOW_SPARE];
 	struct ray_known_place places[RAY_PLACES];
-	struct ray_record_stack record; /* last: it ends with the frames */
+	struct ray_record_stack record;
+	char frames[RAY_STACK_BYTES]; /* the record's: they follow it */
 };
 
-_Static_assert(sizeof(struct ray_walker) + RAY_STACK_BYTES <= RAY_WALKER_SIZE, "scratch");
+_Static_assert(sizeof(struct ray_walker) <= RAY_WALKER_SIZE, "scratch");
 
 /* A part of the walker that the verifier looks at once, on its own, and not again for each way that leads to it. It may be given NULL
  * for all the verifier knows. */

@@ -259,6 +259,7 @@ static inline __attribute__((always_inline)) __u32 ray_walk_frame_size(__u32 fla
 
 enum ray_walk_stop { RAY_STOP_ROOT, RAY_STOP_FULL, RAY_STOP_FAULT, RAY_STOP_BROKEN };
 
+/* Behind it its frames, one after the other, each as long as it is. */
 struct ray_record_stack {
 	struct ray_record head;
 	__u64 id;
@@ -269,7 +270,6 @@ struct ray_record_stack {
 	__u32 top_count;
 	__u64 regs[RAY_WALK_REGS];
 	__u64 top[RAY_STACK_TOP];
-	__u64 frames[]; /* struct ray_walk_frame, one after the other, each as long as it is */
 };
 
 enum { RAY_STACK_BYTES = RAY_STACK_FRAMES * RAY_FRAME_SIZE_V8 + RAY_BELOW_MAX * RAY_BELOW_WORDS * 8 };

@@ -13,7 +13,7 @@ enum { MAX_FRAMELESS = 4 };
 
 static const struct ray_walk_frame *frame_at(const struct ray_record_stack *record, size_t at)
 {
-	return (const struct ray_walk_frame *)((const char *)record->frames + at);
+	return (const struct ray_walk_frame *)((const char *)(record + 1) + at);
 }
 
 bool ray_recorded_is_sound(const struct ray_record_stack *record, size_t size)
@@ -21,7 +21,7 @@ bool ray_recorded_is_sound(const struct ray_record_stack *record, size_t size)
 	size_t at = 0;
 
 	if (size < sizeof(*record) || record->bytes > size - sizeof(*record) || record->top_count > RAY_STACK_TOP ||
-	    record->bytes % sizeof(record->frames[0]))
+	    record->bytes % sizeof(uint64_t))
 		return false;
 	for (uint32_t i = 0; i < record->count; i++) {
 		if (record->bytes - at < RAY_FRAME_SIZE_NATIVE ||

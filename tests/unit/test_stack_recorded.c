@@ -21,7 +21,7 @@ static struct ray_record_stack *make(size_t *size_ret)
 	char *at;
 
 	assert_non_null(r);
-	at = (char *)r->frames;
+	at = (char *)(r + 1);
 	for (uint32_t i = 0; i < 4; i++) {
 		struct ray_walk_frame *f = (struct ray_walk_frame *)at;
 
@@ -30,7 +30,7 @@ static struct ray_record_stack *make(size_t *size_ret)
 		at += ray_walk_frame_size(f->flags);
 	}
 	r->count = 4;
-	r->bytes = (uint32_t)(at - (char *)r->frames);
+	r->bytes = (uint32_t)(at - (char *)(r + 1));
 	*size_ret = sizeof(*r) + r->bytes;
 	/* A copy that is no longer than it must be: what reads beyond it is found out. */
 	return realloc(r, *size_ret);
