@@ -194,6 +194,9 @@ static void emit_slot_take(struct ray_piece *p, uint32_t out)
 	ray_piece_load_map_value(p, BPF_REG_2, RAY_LINK_STATE, offsetof(struct ray_state, slot_drops));
 	ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_1, 1));
 	ray_piece_emit(p, RAY_ATOMIC(BPF_DW, BPF_ADD, BPF_REG_2, BPF_REG_1, 0));
+	/* It may have been a close(). */
+	ray_piece_load_map_value(p, BPF_REG_2, RAY_LINK_STATE, offsetof(struct ray_state, doubts));
+	ray_piece_emit(p, RAY_ATOMIC(BPF_DW, BPF_ADD, BPF_REG_2, BPF_REG_1, 0));
 	ray_piece_jump(p, RAY_JUMP_ALWAYS, out);
 	ray_piece_place(p, taken);
 	ray_piece_emit(p, RAY_MOV_REG(RAY_SLOT_REG, BPF_REG_0));

@@ -54,6 +54,7 @@ RAY_RUNTIME __u64 ray_kin_exec(__u64 task)
 
 	if (!word || !state)
 		return 0;
+	__sync_fetch_and_add(&state->doubts, 1); /* descriptors may have been closed */
 	if (*word >> c.tgid % 64 & 1) {
 		bpf_map_delete_elem(RAY_MAP(NODES), &c.tgid);
 		__sync_fetch_and_add(&state->nodes_version, 1);

@@ -14,6 +14,7 @@ enum {
 	RAY_SYS_CLOSE = 3,
 	RAY_SYS_READV = 19,
 	RAY_SYS_WRITEV = 20,
+	RAY_SYS_DUP2 = 33,
 	RAY_SYS_CONNECT = 42,
 	RAY_SYS_ACCEPT = 43,
 	RAY_SYS_SENDTO = 44,
@@ -23,6 +24,8 @@ enum {
 	RAY_SYS_SHUTDOWN = 48,
 	RAY_SYS_GETSOCKOPT = 55,
 	RAY_SYS_ACCEPT4 = 288,
+	RAY_SYS_DUP3 = 292,
+	RAY_SYS_CLOSE_RANGE = 436,
 };
 
 enum { RAY_S_IFMT = 0170000, RAY_S_IFSOCK = 0140000, RAY_SOCK_STREAM = 1 };
@@ -112,20 +115,37 @@ static __noinline struct ray_node_conn *ray_conn_replace(struct ray_slot *s, str
 	return ray_conn_new(s, fd, 0);
 }
 
-/* Whether it is still the same file is asked once for each request: when bytes of it come or go. */
-static __always_inline int ray_conn_is_checked(const struct ray_node_conn *conn, __u64 is_out)
+/* Whether it is still the same file. A close() is seen; what else may put another file there raises doubts, of all connections. */
+static __always_inline int ray_conn_is_sure(struct ray_node_conn *conn, __u64 fd)
 {
-	return (conn->flags & (is_out ? RAY_CONN_IS_SERVER : RAY_CONN_IS_CLIENT)) != 0;
+	struct ray_state *state = ray_state_get();
+	__u64 doubts = state ? state->doubts : 0;
+
+	if (conn->sure == doubts)
+		return 1;
+	if (conn->file != ray_socket_file(fd))
+		return 0;
+	conn->sure = doubts;
+	return 1;
 }
 
 /* The connection behind a descriptor, which may be new to us; NULL: it is no stream socket. */
-static __always_inline struct ray_node_conn *ray_conn_get(struct ray_slot *s, __u64 fd, __u64 is_out)
+static __always_inline struct ray_node_conn *ray_conn_get(struct ray_slot *s, __u64 fd)
 {
 	struct ray_node_conn *conn = ray_conn_find(fd, 0);
 
-	if (conn && (ray_conn_is_checked(conn, is_out) || conn->file == ray_socket_file(fd)))
+	if (conn && ray_conn_is_sure(conn, fd))
 		return conn;
 	return ray_conn_replace(s, conn, fd);
+}
+
+/* dup2() and its like: descriptors may lead elsewhere now. */
+static __always_inline void ray_conn_doubt(void)
+{
+	struct ray_state *state = ray_state_get();
+
+	if (state)
+		__sync_fetch_and_add(&state->doubts, 1);
 }
 
 #endif

@@ -54,7 +54,8 @@ static __always_inline __u64 ray_socket_tell_bytes(struct ray_slot *s, struct ra
 {
 	__u64 *args = s->args;
 
-	if (!ray_socket_tell(s, conn, event))
+	if (!RAY_WATCHED(RAY_EVENT_BIT(NET_SOCKET_READ) | RAY_EVENT_BIT(NET_SOCKET_WRITE)) ||
+	    !ray_socket_tell(s, conn, event))
 		return 0;
 	args[5] = args[4];
 	args[4] = args[3];
@@ -138,7 +139,7 @@ static __always_inline __u64 ray_socket_bytes(struct ray_slot *s, __u64 is_out)
 {
 	__s64 size = s->hook_args[RAY_HOOK_RESULT];
 	__u64 fd = (__u32)s->hook_args[0], address, vectors, event;
-	struct ray_node_conn *conn = ray_conn_get(s, fd, is_out);
+	struct ray_node_conn *conn = ray_conn_get(s, fd);
 
 	if (!conn)
 		return 0;
@@ -247,7 +248,7 @@ static __always_inline __u64 ray_socket_shutdown(struct ray_slot *s)
 
 	if (s->hook_args[RAY_HOOK_RESULT] || s->hook_args[1] == RAY_SHUT_RD)
 		return 0;
-	conn = ray_conn_get(s, fd, 1);
+	conn = ray_conn_get(s, fd);
 	if (!conn)
 		return 0;
 	event = ray_socket_tell(s, conn, RAY_EVENT_NET_STREAM_END);
@@ -323,7 +324,10 @@ static __always_inline __u64 ray_socket_first(struct ray_slot *s)
 		return ray_socket_connect(s);
 	if (number == RAY_SYS_GETSOCKOPT)
 		return ray_socket_connected(s);
-	return number == RAY_SYS_SHUTDOWN ? ray_socket_shutdown(s) : 0;
+	if (number == RAY_SYS_SHUTDOWN)
+		return ray_socket_shutdown(s);
+	ray_conn_doubt();
+	return 0;
 }
 
 /* A system call of those above has returned. */

@@ -349,6 +349,7 @@ struct ray_state {
 	__u64 exit_count;
 	__u32 own_tgid;
 	__u32 nodes_version; /* goes up when what NODES holds has changed */
+	__u64 doubts;	     /* goes up when other files may be behind descriptors (struct ray_node_conn: sure) */
 	__u64 slot_drops;    /* firings that found no free slot */
 	__u64 dynvar_drops;  /* no room for a new element of an associative array or self-> */
 	__u64 spec_drops, spec_busy, spec_unavailable;

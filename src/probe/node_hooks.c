@@ -117,7 +117,9 @@ const struct ray_hook ray_hooks[] = {
 	SOCKET(getsockopt, BIT(NET_CLIENT_CONNECT), HTTP_CLIENT | HTTP2 | TLS | NET),
 	SOCKET(shutdown, HTTP_SERVER | HTTP_CLIENT | BIT(NET_STREAM_END), 0),
 	SOCKET(close, HTTP_SERVER | HTTP_CLIENT | BIT(NET_STREAM_CLOSE), HTTP2 | TLS | CARRY),
-
+	SOCKET(dup2, 0, HTTP_SERVER | HTTP_CLIENT | HTTP2 | TLS | CARRY),
+	SOCKET(dup3, 0, HTTP_SERVER | HTTP_CLIENT | HTTP2 | TLS | CARRY),
+	SOCKET(close_range, 0, HTTP_SERVER | HTTP_CLIENT | HTTP2 | TLS | CARRY),
 
 	/* Collections. node 18 has the prologue and the epilogue in line: what is around them tells it, too. */
 	{ .handler = "ray_on_gc_collect", .kind = RAY_SITE_UPROBE, .needed_by = GC, .names = { HEAP("14CollectGarbageE*") } },
