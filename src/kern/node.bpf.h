@@ -98,9 +98,9 @@ static __always_inline void ray_node_thread_idle(struct ray_node_thread *thread)
 
 /* ---- connections: by descriptor, or by SSL * ---- */
 
-static __always_inline void ray_conn_key(struct ray_node_conn_key *key, __u64 id, __u64 is_tls)
+static __always_inline void ray_conn_key(struct ray_slot *s, struct ray_node_conn_key *key, __u64 id, __u64 is_tls)
 {
-	key->tgid = bpf_get_current_pid_tgid() >> 32;
+	key->tgid = s->tgid;
 	key->is_tls = is_tls ? 1 : 0;
 	key->id = id;
 }
@@ -117,12 +117,12 @@ static __always_inline int ray_near_is(const struct ray_node_near *near, const s
 	return near->key.tgid == key->tgid && near->key.id == key->id && near->key.is_tls == key->is_tls;
 }
 
-static __always_inline struct ray_node_conn *ray_conn_find(__u64 id, __u64 is_tls)
+static __always_inline struct ray_node_conn *ray_conn_find(struct ray_slot *s, __u64 id, __u64 is_tls)
 {
 	struct ray_node_conn_key key;
 	struct ray_node_near *near;
 
-	ray_conn_key(&key, id, is_tls);
+	ray_conn_key(s, &key, id, is_tls);
 	near = ray_near_get(&key);
 	if (near && ray_near_is(near, &key))
 		return &near->conn;
@@ -130,12 +130,13 @@ static __always_inline struct ray_node_conn *ray_conn_find(__u64 id, __u64 is_tl
 }
 
 /* A copy of it becomes one that is known. NULL: no room. */
-static __always_inline struct ray_node_conn *ray_conn_put(const struct ray_node_conn *fresh, __u64 id, __u64 is_tls)
+static __always_inline struct ray_node_conn *ray_conn_put(struct ray_slot *s, const struct ray_node_conn *fresh,
+							  __u64 id, __u64 is_tls)
 {
 	struct ray_node_conn_key key;
 	struct ray_node_near *near;
 
-	ray_conn_key(&key, id, is_tls);
+	ray_conn_key(s, &key, id, is_tls);
 	near = ray_near_get(&key);
 	if (near && !__sync_val_compare_and_swap(&near->key.tgid, 0, RAY_NEAR_TAKEN)) {
 		bpf_probe_read_kernel(&near->conn, sizeof(near->conn), fresh);
@@ -148,12 +149,12 @@ static __always_inline struct ray_node_conn *ray_conn_put(const struct ray_node_
 	return bpf_map_lookup_elem(RAY_MAP(NODE_CONNS), &key);
 }
 
-static __always_inline void ray_conn_delete(__u64 id, __u64 is_tls)
+static __always_inline void ray_conn_delete(struct ray_slot *s, __u64 id, __u64 is_tls)
 {
 	struct ray_node_conn_key key;
 	struct ray_node_near *near;
 
-	ray_conn_key(&key, id, is_tls);
+	ray_conn_key(s, &key, id, is_tls);
 	near = ray_near_get(&key);
 	if (near && ray_near_is(near, &key))
 		near->key.tgid = 0;

@@ -457,11 +457,11 @@ struct ray_node_stream {
 /* Element of `node_conns`. */
 /* What a plain request needs lies together, in few lines of the cache: hundreds of connections take turns. */
 struct ray_node_conn {
-	__u64 file;	     /* struct file *: another one behind the same fd is another connection */
-	__u64 sure;	     /* ray_state.doubts when it was last looked whether it still is that file */
-	__u64 flags;	     /* RAY_CONN_* */
-	__u64 first, next;   /* of the requests on their way: the oldest's number, and the next one's */
-	__u64 own_number;    /* of the one that is in own; 0: none */
+	__u64 file;	   /* struct file *: another one behind the same fd is another connection */
+	__u64 sure;	   /* ray_state.doubts when it was last looked whether it still is that file */
+	__u64 flags;	   /* RAY_CONN_* */
+	__u64 first, next; /* of the requests on their way: the oldest's number, and the next one's */
+	__u64 own_number;  /* of the one that is in own; 0: none */
 	/* Of a socket: what speaks over it, which its close ends. node_tls.bpf.h, node_http2.bpf.h */
 	__u64 ssl;	  /* SSL *: the key of another element; 0: none */
 	__u64 h2_session; /* nghttp2_session *; 0: none */

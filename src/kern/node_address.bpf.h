@@ -26,7 +26,8 @@ static __noinline __u32 ray_address_text(struct ray_slot *s, char *to, int is_v6
 	if (at < sizeof(t->text))
 		t->text[at] = 0;
 	bpf_probe_read_kernel(to, RAY_INET_TEXT, t->text);
-	return is_v6 && !(!ray_word_at(t->address) && *(__u32 *)&t->address[8] == 0xffff0000) ? RAY_AF_INET6 : RAY_AF_INET;
+	return is_v6 && !(!ray_word_at(t->address) && *(__u32 *)&t->address[8] == 0xffff0000) ? RAY_AF_INET6 :
+												RAY_AF_INET;
 }
 
 /* A path, or @ and an abstract name, of a sockaddr_un of `size` bytes. */

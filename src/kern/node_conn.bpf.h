@@ -41,23 +41,23 @@ static __always_inline struct ray_node_conn *ray_conn_add(struct ray_slot *s, st
 	fresh->in.state = fresh->out.state = state;
 	fresh->first = fresh->next = 1;
 	fresh->connection.id = ray_node_id();
-	conn = ray_conn_put(fresh, id, is_tls);
+	conn = ray_conn_put(s, fresh, id, is_tls);
 	if (!conn)
 		ray_node_dropped();
 	return conn;
 }
 
 /* Another file is behind its descriptor: nobody will hear of its end. */
-static __always_inline void ray_conn_forget(struct ray_node_conn *conn, __u64 fd)
+static __always_inline void ray_conn_forget(struct ray_slot *s, struct ray_node_conn *conn, __u64 fd)
 {
-	struct ray_node_conn *tls = conn->ssl ? ray_conn_find(conn->ssl, 1) : (void *)0;
+	struct ray_node_conn *tls = conn->ssl ? ray_conn_find(s, conn->ssl, 1) : (void *)0;
 
 	if (tls) {
 		ray_http_forget(tls);
-		ray_conn_delete(conn->ssl, 1);
+		ray_conn_delete(s, conn->ssl, 1);
 	}
 	ray_http_forget(conn);
-	ray_conn_delete(fd, 0);
+	ray_conn_delete(s, fd, 0);
 }
 
 /* As ray_fd_file(), but by the pointers that the verifier knows: they cost a fifth, and this is asked for each read and write. */
@@ -111,7 +111,7 @@ static __noinline struct ray_node_conn *ray_conn_new(struct ray_slot *s, __u64 f
 static __noinline struct ray_node_conn *ray_conn_replace(struct ray_slot *s, struct ray_node_conn *conn, __u64 fd)
 {
 	if (conn)
-		ray_conn_forget(conn, fd);
+		ray_conn_forget(s, conn, fd);
 	return ray_conn_new(s, fd, 0);
 }
 
@@ -132,7 +132,7 @@ static __always_inline int ray_conn_is_sure(struct ray_node_conn *conn, __u64 fd
 /* The connection behind a descriptor, which may be new to us; NULL: it is no stream socket. */
 static __always_inline struct ray_node_conn *ray_conn_get(struct ray_slot *s, __u64 fd)
 {
-	struct ray_node_conn *conn = ray_conn_find(fd, 0);
+	struct ray_node_conn *conn = ray_conn_find(s, fd, 0);
 
 	if (conn && ray_conn_is_sure(conn, fd))
 		return conn;

@@ -179,9 +179,9 @@ static __always_inline void ray_h2_key_make(struct ray_h2_key *key, __u64 sessio
 }
 
 /* What its bytes look like is of no interest any more. */
-static __always_inline void ray_h2_claim(struct ray_node_conn *conn, __u64 session)
+static __always_inline void ray_h2_claim(struct ray_slot *s, struct ray_node_conn *conn, __u64 session)
 {
-	struct ray_node_conn *tls = conn->ssl ? ray_conn_find(conn->ssl, 1) : (void *)0;
+	struct ray_node_conn *tls = conn->ssl ? ray_conn_find(s, conn->ssl, 1) : (void *)0;
 
 	conn->h2_session = session;
 	ray_http_set_both(conn, RAY_HTTP_OPAQUE);
@@ -216,7 +216,7 @@ static __attribute__((noinline)) struct ray_h2_state *ray_h2_session(struct ray_
 		session = ray_h2_find(&of_session);
 	}
 	thread = ray_node_thread_known();
-	conn = thread && thread->io_fd >= 0 ? ray_conn_find(thread->io_fd, 0) : (void *)0;
+	conn = thread && thread->io_fd >= 0 ? ray_conn_find(s, thread->io_fd, 0) : (void *)0;
 	if (!session) {
 		ray_node_dropped();
 	} else if (conn && (is_sure || ray_h2_may_speak(conn))) {
@@ -224,7 +224,7 @@ static __attribute__((noinline)) struct ray_h2_state *ray_h2_session(struct ray_
 		session->connection = conn->connection.id;
 		if (is_sure) {
 			session->flags |= RAY_H2_SURE;
-			ray_h2_claim(conn, key->session);
+			ray_h2_claim(s, conn, key->session);
 		}
 	}
 	return session;
@@ -289,7 +289,7 @@ static __attribute__((noinline)) int ray_h2_fill(struct ray_slot *s, const struc
 {
 	struct ray_h2_key of_session = { .tgid = key->tgid, .session = key->session };
 	struct ray_h2_state *session = ray_h2_find(&of_session);
-	struct ray_node_conn *conn = session && session->fd >= 0 ? ray_conn_find(session->fd, 0) : (void *)0;
+	struct ray_node_conn *conn = session && session->fd >= 0 ? ray_conn_find(s, session->fd, 0) : (void *)0;
 	struct ray_node_area *area = ray_node_area(s);
 
 	if (conn && conn->connection.id != session->connection)

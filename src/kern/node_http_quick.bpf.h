@@ -259,7 +259,7 @@ static __always_inline void ray_quick_pend(struct ray_http_loop *c, const struct
 }
 
 /* The window begins with the first byte of a message. 1: its head is understood, and all that followed from it is done; w->event says what it told. */
-static __noinline int ray_http_quick(struct ray_http_loop *c)
+static __always_inline int ray_http_quick(struct ray_http_loop *c)
 {
 	struct ray_node_window *w = ray_http_window(c->s);
 	struct ray_node_stream *stream = c->stream;
@@ -272,16 +272,18 @@ static __noinline int ray_http_quick(struct ray_http_loop *c)
 	stream->version = h->version;
 	stream->status = h->status;
 	ray_http_take(c, w, h->at);
-	if (!(h->flags & RAY_HTTP_IS_RESPONSE))
+	if (!(h->flags & RAY_HTTP_IS_RESPONSE)) {
 		ray_quick_pend(c, w, h);
-	RAY_FORGET();
-	w->event = ray_http_head_end(c);
+		w->event = ray_http_request_head_here(c);
+		return 1;
+	}
+	w->event = ray_http_response_head_here(c);
 	if (w->event)
 		return 1;
 	if (stream->state >= RAY_HTTP_BODY && w->at < w->end)
 		w->at += ray_http_skip(stream, w->end - w->at);
 	if (stream->state == RAY_HTTP_DONE)
-		w->event = ray_http_done(c);
+		w->event = ray_http_done_here(c);
 	return 1;
 }
 

@@ -53,7 +53,8 @@ static __always_inline void ray_http_tell_method(struct ray_node_response *r, co
 }
 
 /* stream is the one of responses; is it in the answer to this request? Else there is none yet. */
-static __noinline void ray_http_tell_response(struct ray_http_loop *c, struct ray_node_pending *pending, __u64 number)
+static __always_inline void ray_http_tell_response(struct ray_http_loop *c, struct ray_node_pending *pending,
+						   __u64 number)
 {
 	struct ray_node_conn *conn = c->conn;
 	int is_server = !!(conn->flags & RAY_CONN_IS_SERVER);
@@ -84,7 +85,6 @@ static __noinline void ray_http_tell_response(struct ray_http_loop *c, struct ra
 	args[4] = r->status;
 	args[5] = r->id;
 	args[7] = RAY_AREA_ADDRESS(response);
-	RAY_NOTHING();
 }
 
 /* What runs on this thread from now on runs for this request; for none if the same bytes hold another. */

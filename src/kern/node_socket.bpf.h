@@ -116,7 +116,7 @@ static __always_inline __u64 ray_socket_buffers(const struct ray_slot *s, __u64 
 static __always_inline struct ray_node_conn *ray_socket_stop(struct ray_slot *s, struct ray_node_conn *conn, __u64 fd,
 							     __u64 flags)
 {
-	struct ray_node_conn *tls = conn->ssl ? ray_conn_find(conn->ssl, 1) : (void *)0;
+	struct ray_node_conn *tls = conn->ssl ? ray_conn_find(s, conn->ssl, 1) : (void *)0;
 
 	if (tls) {
 		fd = conn->ssl;
@@ -195,9 +195,9 @@ static __always_inline __u64 ray_socket_accept(struct ray_slot *s)
 
 	if (fd < 0)
 		return 0;
-	conn = ray_conn_find(fd, 0);
+	conn = ray_conn_find(s, fd, 0);
 	if (conn)
-		ray_conn_forget(conn, fd);
+		ray_conn_forget(s, conn, fd);
 	conn = ray_conn_new(s, fd, RAY_CONN_IS_FRESH);
 	return conn ? ray_socket_tell(s, conn, RAY_EVENT_NET_SERVER_CONNECTION) : 0;
 }
@@ -206,10 +206,10 @@ static __always_inline __u64 ray_socket_connect(struct ray_slot *s)
 {
 	__s64 result = s->hook_args[RAY_HOOK_RESULT];
 	__u64 fd = (__u32)s->hook_args[0];
-	struct ray_node_conn *conn = ray_conn_find(fd, 0);
+	struct ray_node_conn *conn = ray_conn_find(s, fd, 0);
 
 	if (conn)
-		ray_conn_forget(conn, fd);
+		ray_conn_forget(s, conn, fd);
 	conn = ray_conn_new(s, fd, RAY_CONN_IS_FRESH);
 	if (!conn)
 		return 0;
@@ -230,7 +230,7 @@ static __always_inline __u64 ray_socket_connected(struct ray_slot *s)
 	if ((__s64)s->hook_args[RAY_HOOK_RESULT] < 0 || s->hook_args[1] != RAY_SOL_SOCKET ||
 	    s->hook_args[2] != RAY_SO_ERROR)
 		return 0;
-	conn = ray_conn_find((__u32)s->hook_args[0], 0);
+	conn = ray_conn_find(s, (__u32)s->hook_args[0], 0);
 	if (!conn || !conn->connect_start || bpf_probe_read_user(&error, sizeof(error), (void *)s->hook_args[3]))
 		return 0;
 	if (error == RAY_EINPROGRESS)
@@ -261,17 +261,17 @@ static __always_inline __u64 ray_socket_shutdown(struct ray_slot *s)
 static __noinline __u64 ray_socket_end(struct ray_slot *s)
 {
 	__u64 fd = s->cursor[RAY_AT_KEY], event = 0;
-	struct ray_node_conn *conn = ray_conn_find(fd, 0), *tls;
+	struct ray_node_conn *conn = ray_conn_find(s, fd, 0), *tls;
 
 	if (!conn)
 		return 0;
 	if (s->cursor[RAY_AT_PHASE] == RAY_SOCKET_END_TLS) {
-		tls = conn->ssl ? ray_conn_find(conn->ssl, 1) : (void *)0;
+		tls = conn->ssl ? ray_conn_find(s, conn->ssl, 1) : (void *)0;
 		event = tls ? ray_http_end(s->index, tls) : 0;
 		if (event)
 			return event;
 		if (tls)
-			ray_conn_delete(conn->ssl, 1);
+			ray_conn_delete(s, conn->ssl, 1);
 		s->cursor[RAY_AT_PHASE] = RAY_SOCKET_END_H2;
 		ray_h2_begin(s);
 	}
@@ -288,7 +288,7 @@ static __noinline __u64 ray_socket_end(struct ray_slot *s)
 		s->cursor[RAY_AT_PHASE] = RAY_SOCKET_NONE;
 		event = ray_socket_tell(s, conn, RAY_EVENT_NET_STREAM_CLOSE);
 	}
-	ray_conn_delete(fd, 0);
+	ray_conn_delete(s, fd, 0);
 	return event;
 }
 
@@ -296,7 +296,7 @@ static __always_inline __u64 ray_socket_close(struct ray_slot *s)
 {
 	__u64 fd = (__u32)s->hook_args[0];
 
-	if (!ray_conn_find(fd, 0))
+	if (!ray_conn_find(s, fd, 0))
 		return 0;
 	s->cursor[RAY_AT_KEY] = fd;
 	s->cursor[RAY_AT_FLAGS] = 0;
@@ -344,7 +344,7 @@ RAY_RUNTIME __u64 ray_on_socket(__u64 slot, __u64 step)
 		return 0;
 	if (s->cursor[RAY_AT_PHASE] != RAY_SOCKET_BYTES)
 		return ray_socket_end(s);
-	conn = ray_conn_find(s->cursor[RAY_AT_KEY], s->cursor[RAY_AT_FLAGS] & RAY_AT_TLS);
+	conn = ray_conn_find(s, s->cursor[RAY_AT_KEY], s->cursor[RAY_AT_FLAGS] & RAY_AT_TLS);
 	return conn ? ray_http_go(slot, conn) : 0;
 }
 

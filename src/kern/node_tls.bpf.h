@@ -14,10 +14,10 @@
 /* ---- which connection ---- */
 
 /* Remembers what this thread has read last, if that can be it. A call that brought nothing (is_sure: 0) may have been made for no bytes at all. */
-static __always_inline void ray_tls_guess(struct ray_node_conn *tls, __u64 ssl, int is_sure)
+static __always_inline void ray_tls_guess(struct ray_slot *s, struct ray_node_conn *tls, __u64 ssl, int is_sure)
 {
 	struct ray_node_thread *thread = ray_node_thread_known();
-	struct ray_node_conn *socket = thread && thread->io_fd >= 0 ? ray_conn_find(thread->io_fd, 0) : (void *)0;
+	struct ray_node_conn *socket = thread && thread->io_fd >= 0 ? ray_conn_find(s, thread->io_fd, 0) : (void *)0;
 
 	if (!socket || (socket->ssl && socket->ssl != ssl))
 		return;
@@ -26,9 +26,9 @@ static __always_inline void ray_tls_guess(struct ray_node_conn *tls, __u64 ssl, 
 }
 
 /* The socket is the one behind the descriptor that was remembered. */
-static __always_inline void ray_tls_settle(struct ray_node_conn *tls, __u64 ssl)
+static __always_inline void ray_tls_settle(struct ray_slot *s, struct ray_node_conn *tls, __u64 ssl)
 {
-	struct ray_node_conn *socket = tls->connection.fd < 0 ? (void *)0 : ray_conn_find(tls->connection.fd, 0);
+	struct ray_node_conn *socket = tls->connection.fd < 0 ? (void *)0 : ray_conn_find(s, tls->connection.fd, 0);
 	__u64 id = tls->connection.id;
 
 	tls->connection.fd = -1;
@@ -49,24 +49,25 @@ static __always_inline void ray_tls_settle(struct ray_node_conn *tls, __u64 ssl)
 
 /* What a call that has returned says of the socket, as long as that is not sure. A write that did not succeed is made again when hands are shaken, for the
  * bytes that brought that about; another may be made by JavaScript that is told of it while SSL_read() still runs. All others come later. */
-static __always_inline void ray_tls_learn(struct ray_node_conn *tls, __u64 ssl, int is_out, int has_bytes)
+static __always_inline void ray_tls_learn(struct ray_slot *s, struct ray_node_conn *tls, __u64 ssl, int is_out,
+					  int has_bytes)
 {
 	struct ray_node_thread *thread = ray_node_thread_known();
 
 	if (is_out && !has_bytes)
 		tls->flags |= RAY_CONN_IS_WAITING;
 	else if (!is_out || tls->flags & RAY_CONN_IS_WAITING || (thread && thread->read_ssl == ssl))
-		ray_tls_guess(tls, ssl, has_bytes);
+		ray_tls_guess(s, tls, ssl, has_bytes);
 	if (!has_bytes)
 		return;
-	ray_tls_settle(tls, ssl);
+	ray_tls_settle(s, tls, ssl);
 	tls->flags |= RAY_CONN_HAS_SPOKEN;
 }
 
 /* is_out: written, else read; has_bytes: with success. NULL: no room. */
 static __noinline struct ray_node_conn *ray_tls_conn(struct ray_slot *s, __u64 ssl, int is_out, int has_bytes)
 {
-	struct ray_node_conn *fresh = (void *)ray_node_area(s), *tls = ray_conn_find(ssl, 1);
+	struct ray_node_conn *fresh = (void *)ray_node_area(s), *tls = ray_conn_find(s, ssl, 1);
 
 	if (!tls) {
 		ray_clear((char *)fresh, sizeof(*fresh));
@@ -75,7 +76,7 @@ static __noinline struct ray_node_conn *ray_tls_conn(struct ray_slot *s, __u64 s
 		tls = ray_conn_add(s, fresh, ssl, 1);
 	}
 	if (tls && !(tls->flags & RAY_CONN_IS_SURE))
-		ray_tls_learn(tls, ssl, is_out, has_bytes);
+		ray_tls_learn(s, tls, ssl, is_out, has_bytes);
 	return tls;
 }
 
@@ -131,7 +132,7 @@ static __always_inline __u64 ray_tls_next(struct ray_slot *s)
 
 	if (s->cursor[RAY_AT_PHASE] != RAY_SOCKET_BYTES)
 		return 0;
-	tls = ray_conn_find(s->cursor[RAY_AT_KEY], 1);
+	tls = ray_conn_find(s, s->cursor[RAY_AT_KEY], 1);
 	return tls ? ray_http_go(s->index, tls) : 0;
 }
 
@@ -224,16 +225,16 @@ RAY_RUNTIME __u64 ray_on_ssl_free(__u64 slot, __u64 step)
 	__u64 event;
 
 	(void)step;
-	tls = s ? ray_conn_find(s->hook_args[0], 1) : (void *)0;
+	tls = s ? ray_conn_find(s, s->hook_args[0], 1) : (void *)0;
 	if (!tls)
 		return 0;
 	event = ray_http_end(slot, tls);
 	if (event)
 		return event;
-	socket = tls->connection.fd < 0 ? (void *)0 : ray_conn_find(tls->connection.fd, 0);
+	socket = tls->connection.fd < 0 ? (void *)0 : ray_conn_find(s, tls->connection.fd, 0);
 	if (socket && socket->ssl == s->hook_args[0])
 		socket->ssl = 0;
-	ray_conn_delete(s->hook_args[0], 1);
+	ray_conn_delete(s, s->hook_args[0], 1);
 	return 0;
 }
 

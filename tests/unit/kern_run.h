@@ -194,6 +194,7 @@ static inline int64_t kern_call_plain(struct kern_run *k, uint64_t a, uint64_t b
 	LIBBPF_OPTS(bpf_test_run_opts, opts);
 	struct ray_slot *s = kern_slot(k);
 
+	s->tgid = (uint32_t)getpid();
 	s->spills[0] = 0x5a5a5a5a5a5a5a5a;
 	s->spills[1] = a;
 	s->spills[2] = b;
