@@ -104,6 +104,35 @@ static struct ray_error *read_batches(struct ray_consumer *c, struct ray_agg *a,
 	return NULL;
 }
 
+static bool take_near(struct ray_consumer *c, struct ray_agg *a, uint32_t cpu, const struct ray_agg_place *near)
+{
+	const int64_t *value = (const int64_t *)(near + 1) + a->plan->value_at / 8;
+	uint64_t key[2] = { cpu, near->key };
+
+	if (near->state != RAY_AGG_PLACE_TAKEN || (a->plan->has_mates && !value[0]))
+		return true;
+	return take_value(c, a, (uint8_t *)key, value);
+}
+
+/* Elements in the array: place by place, CPU by CPU. */
+static struct ray_error *read_near(struct ray_consumer *c, struct ray_agg *a)
+{
+	uint32_t room = (uint32_t)libbpf_num_possible_cpus() * RAY_AGG_PLACES, count = room, at;
+	ray_auto_memory uint8_t *places = malloc((size_t)room * a->plan->near_size);
+	ray_auto_memory uint32_t *numbers = malloc(room * sizeof(*numbers));
+
+	if (!places || !numbers)
+		return &ray_enomem;
+	if (bpf_map_lookup_batch(a->near_fd, NULL, &at, numbers, places, &count, NULL) && errno != ENOENT)
+		return ray_error_errno(RAY_FAILED, errno, "cannot read the aggregation @%s",
+				       a->plan->aggregation->name);
+	for (uint32_t i = 0; i < count; i++)
+		if (!take_near(c, a, numbers[i] / RAY_AGG_PLACES,
+			       (const void *)(places + (size_t)i * a->plan->near_size)))
+			return &ray_enomem;
+	return NULL;
+}
+
 static struct ray_error *read_all(struct ray_consumer *c, struct ray_agg *a)
 {
 	size_t room = BATCH_BYTES / a->plan->element_size;
@@ -117,6 +146,8 @@ static struct ray_error *read_all(struct ray_consumer *c, struct ray_agg *a)
 	b.values = malloc((size_t)b.room * a->plan->element_size);
 	if (b.keys && b.whole && b.values)
 		err = read_batches(c, a, &b);
+	if (!err && a->near_fd >= 0)
+		err = read_near(c, a);
 	if (!err && a->short_fd >= 0) {
 		b.fd = a->short_fd;
 		b.key_size = a->plan->short_size;
@@ -268,6 +299,7 @@ struct ray_error *ray_aggs_create(struct ray_consumer *c)
 		a->plan = p;
 		a->normal = 1;
 		a->fd = p->value_size && p->map >= RAY_MAP_OWN ? c->t->own_maps[p->map - RAY_MAP_OWN] : -1;
+		a->near_fd = a->fd >= 0 && p->near_size ? c->t->own_maps[p->near_map - RAY_MAP_OWN] : -1;
 		a->short_fd = a->fd >= 0 && p->short_size ? c->t->own_maps[p->short_map - RAY_MAP_OWN] : -1;
 		a->lanes = c->t->options.aggpercpu ? (uint32_t)libbpf_num_possible_cpus() : 1;
 		for (size_t f = 0; f < p->key.field_count; f++) {

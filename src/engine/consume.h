@@ -71,6 +71,7 @@ struct ray_agg_group {
 struct ray_agg {
 	const struct ray_agg_plan *plan;
 	int fd, short_fd; /* short_fd: of keys with a short string; -1: there is none */
+	int near_fd;	  /* of the array of elements that are at hand; -1 */
 	uint32_t lanes;	  /* 1, or one per CPU with aggpercpu */
 	bool has_texts;	  /* some field must be read before keys can be compared */
 	bool is_fleeting; /* usym() and its like: names that are gone when their process is */

@@ -5,6 +5,7 @@
 
 /* The kernel lets a program use 64 maps; with more aggregations than this they share. */
 enum { MAPS_MAX = 32, SHORT_MAPS_MAX = 12 };
+enum { AGGSIZE_USUAL = 4 << 20, NEAR_MOST = 256 /* bytes of a place */, LINE = 64 /* of the cache */ };
 
 static uint32_t words_of(const struct ray_aggregation *a)
 {
@@ -113,6 +114,14 @@ static bool has_short_keys(const struct ray_plan *plan, const struct ray_agg_pla
 	       plan->program->aggregations.n <= SHORT_MAPS_MAX;
 }
 
+/* Who asks for little room wants to see where it ends. */
+static bool may_be_near(const struct ray_plan *plan, const struct ray_agg_plan *a)
+{
+	return a->key.field_count == 1 && a->key.fields[0].size == 8 && !a->is_shared &&
+	       plan->program->aggregations.n <= SHORT_MAPS_MAX && plan->options->aggsize >= AGGSIZE_USUAL &&
+	       !ray_plan_is_changed(plan->program, a->aggregation);
+}
+
 static void plan_maps(struct ray_plan *plan, struct ray_agg_plan *a)
 {
 	struct ray_agg_plan *leader = leader_of(plan, a);
@@ -124,6 +133,7 @@ static void plan_maps(struct ray_plan *plan, struct ray_agg_plan *a)
 		a->map = leader->map;
 		a->short_map = leader->short_map;
 		a->short_size = leader->short_size;
+		a->near_map = leader->near_map;
 		return;
 	}
 	a->map = a->is_shared ? shared_map(plan, a) : RAY_MAP_OWN + plan->map_count++;
@@ -131,6 +141,8 @@ static void plan_maps(struct ray_plan *plan, struct ray_agg_plan *a)
 		a->short_size = a->key.fields[a->key.field_count - 1].offset + RAY_SHORT_KEY;
 		a->short_map = RAY_MAP_OWN + plan->map_count++;
 	}
+	if (may_be_near(plan, a))
+		a->near_map = RAY_MAP_OWN + plan->map_count++;
 	ray_grow(&plan->key_size, a->key.size);
 }
 
@@ -141,6 +153,10 @@ static void plan_sizes(struct ray_plan *plan, struct ray_agg_plan *a)
 		if (other->map == a->map && other->value_size && !other->value_at)
 			a->element_size = other->element_size;
 	ray_grow(&plan->zeros_size, a->element_size);
+	if (a->near_map)
+		a->near_size = (uint32_t)(sizeof(struct ray_agg_place) + a->element_size + LINE - 1) / LINE * LINE;
+	if (a->near_size > NEAR_MOST)
+		a->near_size = 0;
 }
 
 struct ray_error *ray_plan_aggregations(struct ray_plan *plan)

@@ -153,8 +153,7 @@ static bool always_near(const struct ray_program *program, const struct ray_aggr
 	return true;
 }
 
-/* Whether elements of it are set back or taken away. */
-static bool is_changed(const struct ray_program *program, const struct ray_aggregation *a)
+bool ray_plan_is_changed(const struct ray_program *program, const struct ray_aggregation *a)
 {
 	for (size_t i = 0; i < program->clauses.n; i++) {
 		const struct ray_clause *c = program->clauses.at[i];
@@ -191,6 +190,6 @@ bool ray_plan_is_together(const struct ray_plan *plan, const struct ray_agg_plan
 	return a->value_size && b->value_size && !a->is_shared && !b->is_shared &&
 	       a->element_size + b->value_size <= ELEMENT_MAX && is_same_layout(&a->key, &b->key) &&
 	       always_near(program, a->aggregation, b->aggregation) &&
-	       always_near(program, b->aggregation, a->aggregation) && !is_changed(program, a->aggregation) &&
-	       !is_changed(program, b->aggregation);
+	       always_near(program, b->aggregation, a->aggregation) && !ray_plan_is_changed(program, a->aggregation) &&
+	       !ray_plan_is_changed(program, b->aggregation);
 }

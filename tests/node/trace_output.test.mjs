@@ -107,6 +107,19 @@ test('many new keys in a burst are all there', needsRoot, async () => {
 	assert.ok(stdout.match(/Distribution/g).length >= 30000);
 });
 
+// Some keys have places in an array, and several want the same one: the rest is in a hash.
+test('keys of one number are counted exactly, however many there are', needsRoot, async () => {
+	const file = path.join(tmp(), 'keys.js');
+	fs.writeFileSync(file, 'for (let i = 0; i < 5120; i++) process.umask(i % 512);');
+	const { code, stdout, stderr } = await trace(['-q', '-n', `syscall::umask:entry /pid == $target/ { @n[arg0] = count(); @sum[arg0] = sum(arg0 + 1); }
+		syscall::umask:entry /pid == $target/ { @most[arg0] = max(arg0); @all[pid] = count(); } END { printa("%d %@d %@d %@d\\n", @n, @sum, @most); printa("all %@d\\n", @all); }`,
+	'-c', `${process.execPath} ${file}`]);
+	assert.equal(code, 0, stderr);
+	const rows = stdout.split('\n').filter((line) => /^\d/.test(line)).map((line) => line.split(' ').map(Number)).sort((a, b) => a[0] - b[0]);
+	assert.deepEqual(rows, Array.from({ length: 512 }, (_, i) => [i, 10, (i + 1) * 10, i]));
+	assert.match(stdout, /^all 5120$/m);
+});
+
 test('speculations', needsRoot, async () => {
 	const { stdout } = await trace(['-q', '-n', `BEGIN { a = speculation(); b = speculation(); }
 		BEGIN { speculate(a); printf("kept\\n"); } BEGIN { speculate(b); printf("lost\\n"); }
