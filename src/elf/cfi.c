@@ -23,7 +23,25 @@ struct machine {
 	struct ray_cfi_row remembered[REMEMBERED_MAX];
 	size_t depth;
 	bool bad;
+	bool is_brief; /* of the registers only rbp and the return address matter */
+	const uint8_t
+		*initial_of; /* the program of the CIE that initial is the result of; NULL: none, or it does more */
 };
+
+static void copy_row(const struct machine *m, struct ray_cfi_row *to, const struct ray_cfi_row *from)
+{
+	uint32_t address = from->return_column;
+
+	if (!m->is_brief) {
+		*to = *from;
+		return;
+	}
+	to->cfa = from->cfa;
+	to->reg[RAY_UNWIND_RBP] = from->reg[RAY_UNWIND_RBP];
+	to->reg[address] = from->reg[address];
+	to->return_column = address;
+	to->is_signal_frame = from->is_signal_frame;
+}
 
 static void set_rule(struct machine *m, uint64_t reg, struct ray_cfi_rule rule)
 {
@@ -73,7 +91,7 @@ static void remember(struct machine *m)
 	if (m->depth == REMEMBERED_MAX)
 		m->bad = true;
 	else
-		m->remembered[m->depth++] = m->row;
+		copy_row(m, &m->remembered[m->depth++], &m->row);
 }
 
 static void recall(struct machine *m)
@@ -81,7 +99,7 @@ static void recall(struct machine *m)
 	if (!m->depth)
 		m->bad = true;
 	else
-		m->row = m->remembered[--m->depth];
+		copy_row(m, &m->row, &m->remembered[--m->depth]);
 }
 
 static void advance(struct machine *m, uint64_t steps)
@@ -257,6 +275,7 @@ enum ray_unwind_result ray_cfi_run(const struct ray_unwinder *u, const struct ra
 {
 	struct machine m;
 
+	m.is_brief = false;
 	start_machine(&m, u, fde, vaddr);
 	if (!run(&m, fde->initial, fde->initial_end))
 		return RAY_UNWIND_BAD;
@@ -301,40 +320,57 @@ bool ray_unwind_function(struct ray_elf *e, uint64_t vaddr, uint64_t *start_ret,
 	return true;
 }
 
+/* Up to the entry's own program. Most entries have the CIE of the one before: what comes of that is known. */
+static bool begin_entry(struct machine *m, const struct ray_unwinder *u, const struct ray_fde *fde)
+{
+	if (m->initial_of && m->initial_of == fde->initial) {
+		m->at = fde->start;
+		m->bad = false;
+		copy_row(m, &m->row, &m->initial);
+	} else {
+		start_machine(m, u, fde, UINT64_MAX);
+		m->initial_of = NULL;
+		if (!run(m, fde->initial, fde->initial_end))
+			return false;
+		m->initial = m->row;
+		if (m->at == fde->start)
+			m->initial_of = fde->initial;
+	}
+	m->depth = 0;
+	m->code = (struct ray_cursor){ fde->program, fde->program_end, false };
+	return true;
+}
+
 /* The rows of one entry; false when each() has had enough. */
-static bool each_of_entry(const struct ray_unwinder *u, const struct ray_fde *fde,
+static bool each_of_entry(struct machine *m, const struct ray_unwinder *u, const struct ray_fde *fde,
 			  bool (*each)(uint64_t start, uint64_t end, const struct ray_cfi_row *row, void *arg),
 			  void *arg)
 {
-	struct machine m;
 	uint64_t start = fde->start;
 
-	start_machine(&m, u, fde, UINT64_MAX);
-	if (!run(&m, fde->initial, fde->initial_end))
+	if (!begin_entry(m, u, fde))
 		return true;
-	m.initial = m.row;
-	m.depth = 0;
-	m.code = (struct ray_cursor){ fde->program, fde->program_end, false };
-	while (m.code.at < m.code.end && m.at < fde->end) {
-		run_one(&m);
-		if (m.bad)
+	while (m->code.at < m->code.end && m->at < fde->end) {
+		run_one(m);
+		if (m->bad)
 			return true;
 		/* Nothing but the place changes when a row is finished. */
-		if (m.at > start && m.at <= fde->end) {
-			if (!each(start, m.at, &m.row, arg))
+		if (m->at > start && m->at <= fde->end) {
+			if (!each(start, m->at, &m->row, arg))
 				return false;
-			start = m.at;
+			start = m->at;
 		}
 	}
-	return start >= fde->end || each(start, fde->end, &m.row, arg);
+	return start >= fde->end || each(start, fde->end, &m->row, arg);
 }
 
 void ray_cfi_each(struct ray_elf *e,
 		  bool (*each)(uint64_t start, uint64_t end, const struct ray_cfi_row *row, void *arg), void *arg)
 {
 	const struct ray_unwinder *u = unwinder_of(e);
+	struct machine m = { .is_brief = true };
 	enum ray_unwind_result result;
-	struct ray_fde fde;
+	struct ray_fde fde = { 0 };
 	size_t left, cost;
 
 	if (!u)
@@ -345,7 +381,7 @@ void ray_cfi_each(struct ray_elf *e,
 		cost = ENTRY_WORK;
 		if (result == RAY_UNWIND_OK)
 			cost += (size_t)(fde.program_end - fde.program) + (size_t)(fde.initial_end - fde.initial);
-		if (cost > left || (result == RAY_UNWIND_OK && !each_of_entry(u, &fde, each, arg)))
+		if (cost > left || (result == RAY_UNWIND_OK && !each_of_entry(&m, u, &fde, each, arg)))
 			return;
 		left -= cost;
 	}

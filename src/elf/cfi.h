@@ -45,6 +45,7 @@ struct ray_fde {
 	uint64_t return_column;
 	uint8_t encoding; /* of addresses */
 	bool is_sized, is_signal_frame;
+	uint64_t cie; /* which one that was: its offset, plus 1; 0: none was read */
 };
 
 struct ray_unwinder;
@@ -62,12 +63,12 @@ uint64_t ray_unwinder_vaddr(const struct ray_unwinder *u, const uint8_t *at);
 /* The row for a vaddr of the file. */
 enum ray_unwind_result ray_cfi_find(struct ray_elf *e, uint64_t vaddr, struct ray_cfi_row *ret);
 
-/* Calls each() for all rows of the file, by address, until it returns false. Entries that are broken are left out,
- * and all that follows when the file makes much more work than it is long. */
+/* Calls each() for all rows of the file, by address, until it returns false. Of the registers a row tells only rbp and the return address. Entries
+ * that are broken are left out, and all that follows when the file makes much more work than it is long. */
 void ray_cfi_each(struct ray_elf *e,
 		  bool (*each)(uint64_t start, uint64_t end, const struct ray_cfi_row *row, void *arg), void *arg);
 size_t ray_unwinder_size(const struct ray_unwinder *u); /* of its tables in bytes */
-/* Entry number i by address; NO_ROW behind the last. */
+/* Entry number i by address; NO_ROW behind the last. ret holds the one before, or zeros: most have the same CIE. */
 enum ray_unwind_result ray_unwinder_entry(const struct ray_unwinder *u, size_t i, struct ray_fde *ret);
 
 /* Evaluates a DWARF expression; initial, if not NULL, is pushed first (the CFA). OK, FAULT or BAD. */

@@ -180,15 +180,20 @@ static bool read_cie(const struct ray_unwinder *u, uint64_t offset, struct ray_f
 	return !c->bad;
 }
 
-/* False if it is no usable FDE. */
+/* False if it is no usable FDE. ret holds another one, whose CIE may be the same, or zeros. */
 static bool read_fde(const struct ray_unwinder *u, const struct entry *e, struct ray_fde *ret)
 {
 	struct ray_cursor c = e->body;
-	uint64_t id_offset = (uint64_t)(e->id_at - u->frame);
+	uint64_t id_offset = (uint64_t)(e->id_at - u->frame), cie = id_offset - e->id + 1;
 
-	*ret = (struct ray_fde){ 0 };
-	if (!e->id || e->id > id_offset || !read_cie(u, id_offset - e->id, ret))
+	if (!e->id || e->id > id_offset)
 		return false;
+	if (ret->cie != cie) {
+		*ret = (struct ray_fde){ 0 };
+		if (!read_cie(u, cie - 1, ret))
+			return false;
+		ret->cie = cie;
+	}
 	ret->start = ray_cfi_address(&c, ret->encoding, ray_unwinder_vaddr(u, c.at));
 	ret->end = ret->start + encoded_value(&c, ret->encoding & 0x0f);
 	if (ret->is_sized)
@@ -250,6 +255,7 @@ enum ray_unwind_result ray_unwinder_find(const struct ray_unwinder *u, uint64_t 
 	struct entry e;
 	uint64_t offset;
 
+	*ret = (struct ray_fde){ 0 };
 	if (!(u->table ? search_table(u, vaddr, &offset) : search_index(u, vaddr, &offset)))
 		return RAY_UNWIND_NO_ROW;
 	if (!read_entry(u, offset, &e) || !read_fde(u, &e, ret))
@@ -284,7 +290,7 @@ static int by_start(const void *a, const void *b)
 static bool make_index(struct ray_unwinder *u)
 {
 	struct entry e;
-	struct ray_fde fde;
+	struct ray_fde fde = { 0 };
 
 	for (size_t offset = 0; read_entry(u, offset, &e); offset = e.next) {
 		if (e.id && read_fde(u, &e, &fde) &&
