@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/btf.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "base/vec.h"
@@ -15,6 +16,7 @@ enum { SIZE_MAX_ = 256 << 20, DEPTH_MAX = 8 };
 struct ray_kernel_btf {
 	char *bytes;
 	size_t size;
+	bool is_mapped; /* else the bytes are on the heap */
 	const char *strings;
 	size_t strings_size;
 	RAY_VEC(uint32_t) types;      /* by id: where in bytes; [0] is void */
@@ -25,10 +27,26 @@ void ray_kernel_btf_free(struct ray_kernel_btf *b)
 {
 	if (!b)
 		return;
-	free(b->bytes);
+	if (b->is_mapped)
+		munmap(b->bytes, b->size);
+	else
+		free(b->bytes);
 	ray_vec_free(&b->types);
 	ray_vec_free(&b->structures);
 	free(b);
+}
+
+/* Since Linux 6.16 the kernel's own can be mapped, which saves a copy of several MiB. Other files may shrink under us. */
+static bool map_all(int fd, size_t size, struct ray_kernel_btf *b)
+{
+	void *p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	if (p == MAP_FAILED)
+		return false;
+	b->bytes = p;
+	b->size = size;
+	b->is_mapped = true;
+	return true;
 }
 
 /* The file of sysfs tells its size; a read that brings less is an error, not a shorter table. */
@@ -45,6 +63,8 @@ static struct ray_error *read_all(const char *path, struct ray_kernel_btf *b)
 		return ray_error_errno(RAY_FAILED, errno, "%s", path);
 	if (st.st_size < (off_t)sizeof(struct btf_header) || st.st_size > SIZE_MAX_)
 		return ray_error_new(RAY_FAILED, "%s: a size of %lld bytes", path, (long long)st.st_size);
+	if (path == running && map_all(fd, (size_t)st.st_size, b))
+		return NULL;
 	b->bytes = malloc((size_t)st.st_size);
 	if (!b->bytes)
 		return &ray_enomem;

@@ -150,7 +150,6 @@ struct ray_stack_module {
 
 struct ray_stack_maps {
 	RAY_VEC(struct ray_stack_module) modules;
-	struct ray_unwind_row *rows; /* the map's memory; NULL: there is none */
 	uint32_t row_room, row_count;
 	uint32_t range_room, range_count;  /* taken from the start on */
 	RAY_VEC(uint32_t) free_ranges[16]; /* by the logarithm of their number */

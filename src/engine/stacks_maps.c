@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "elf/rows.h"
 #include "engine/stacks.h"
@@ -37,19 +38,12 @@ static struct ray_error *create_rows(struct ray_stacker *s)
 {
 	struct ray_stack_maps *m = &s->maps;
 	struct ray_error *err;
-	void *p;
 
-	m->row_room = ROWS;
-	err = create(s, RAY_LINK_UNWIND_ROWS, BPF_MAP_TYPE_ARRAY, 4, sizeof(struct ray_unwind_row), m->row_room,
+	err = create(s, RAY_LINK_UNWIND_ROWS, BPF_MAP_TYPE_ARRAY, 4, sizeof(struct ray_unwind_row), ROWS,
 		     BPF_F_MMAPABLE);
-	if (err)
-		return err;
-	p = mmap(NULL, m->row_room * sizeof(*m->rows), PROT_READ | PROT_WRITE, MAP_SHARED,
-		 s->trace->maps[RAY_LINK_UNWIND_ROWS], 0);
-	if (p == MAP_FAILED)
-		return ray_error_errno(RAY_FAILED, errno, "cannot map a BPF map of unwind rows");
-	m->rows = p;
-	return NULL;
+	if (!err)
+		m->row_room = ROWS;
+	return err;
 }
 
 struct ray_error *ray_stack_maps_create(struct ray_stacker *s)
@@ -79,8 +73,6 @@ void ray_stack_maps_deinit(struct ray_stacker *s)
 {
 	struct ray_stack_maps *m = &s->maps;
 
-	if (m->rows)
-		munmap(m->rows, m->row_room * sizeof(*m->rows));
 	ray_vec_free(&m->modules);
 	for (size_t i = 0; i < RAY_COUNT(m->free_ranges); i++)
 		ray_vec_free(&m->free_ranges[i]);
@@ -88,21 +80,35 @@ void ray_stack_maps_deinit(struct ray_stacker *s)
 
 /* ---- rows ---- */
 
-/* Writes the rows and, behind them, the numbers of the first of each page. */
-static void write_rows(struct ray_stack_maps *m, const struct ray_rows *rows, struct ray_stack_module *module)
+/* Writes the rows and, behind them, the numbers of the first of each page. Only the part of the map that is written is in our memory, and only for that
+ * long. */
+static void write_rows(struct ray_stacker *s, const struct ray_rows *rows, struct ray_stack_module *module)
 {
-	if (rows->rows.n + rows->pages.n > m->row_room - m->row_count)
+	struct ray_stack_maps *m = &s->maps;
+	size_t count = rows->rows.n + rows->pages.n, before, size;
+	struct ray_unwind_row *to;
+	void *p;
+
+	if (!count || count > m->row_room - m->row_count)
 		return;
+	before = m->row_count * sizeof(*to) % (size_t)sysconf(_SC_PAGESIZE);
+	size = before + count * sizeof(*to);
+	p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, s->trace->maps[RAY_LINK_UNWIND_ROWS],
+		 (off_t)(m->row_count * sizeof(*to) - before));
+	if (p == MAP_FAILED)
+		return;
+	to = (struct ray_unwind_row *)((char *)p + before);
+	if (rows->rows.n)
+		memcpy(to, rows->rows.at, rows->rows.n * sizeof(*to));
+	for (size_t i = 0; i < rows->pages.n; i++)
+		to[rows->rows.n + i] = (struct ray_unwind_row){ .start = rows->pages.at[i] };
+	munmap(p, size);
 	module->base = rows->base;
 	module->first_row = m->row_count;
 	module->row_count = (uint32_t)rows->rows.n;
-	if (rows->rows.n)
-		memcpy(m->rows + m->row_count, rows->rows.at, rows->rows.n * sizeof(*m->rows));
-	m->row_count += module->row_count;
-	module->first_page = m->row_count;
+	module->first_page = m->row_count + module->row_count;
 	module->page_count = rows->pages.n ? (uint32_t)rows->pages.n - 1 : 0;
-	for (size_t i = 0; i < rows->pages.n; i++)
-		m->rows[m->row_count++] = (struct ray_unwind_row){ .start = rows->pages.at[i] };
+	m->row_count += (uint32_t)count;
 }
 
 static const struct ray_stack_module *module_of(struct ray_stacker *s, const struct ray_map *map, struct ray_elf *elf)
@@ -122,7 +128,7 @@ static const struct ray_stack_module *module_of(struct ray_stacker *s, const str
 		ray_error_free(err);
 		return NULL;
 	}
-	write_rows(m, &rows, &module);
+	write_rows(s, &rows, &module);
 	ray_rows_deinit(&rows);
 	return ray_vec_push(&m->modules, module) ? &m->modules.at[m->modules.n - 1] : NULL;
 }
