@@ -47,6 +47,15 @@ struct ray_dynamic_hash {
 
 struct ray_unwinder;
 
+/* Whoever names a frame asks for the same address several times over. */
+enum { RAY_ASKED_SYMBOLS = 256 };
+
+struct ray_asked_symbol {
+	uint64_t vaddr;
+	bool is_known, is_found;
+	struct ray_symbol symbol;
+};
+
 struct ray_elf {
 	char *name;
 	int fd;			    /* -1 for an image in memory */
@@ -83,6 +92,7 @@ struct ray_elf {
 	bool spans_done;
 	struct ray_span *spans;
 	size_t span_count;
+	struct ray_asked_symbol asked[RAY_ASKED_SYMBOLS]; /* the last answers */
 
 	bool unwinder_done;
 	struct ray_unwinder *unwinder; /* NULL: no usable .eh_frame */

@@ -237,7 +237,7 @@ static size_t count_up_to(const struct ray_elf *e, uint64_t vaddr)
 	return low;
 }
 
-bool ray_elf_symbol_at(struct ray_elf *e, uint64_t vaddr, struct ray_symbol *ret)
+static bool find_symbol(struct ray_elf *e, uint64_t vaddr, struct ray_symbol *ret)
 {
 	const struct ray_symbols *tables[RAY_TABLES_MAX];
 	struct candidate best = { 0 }, c;
@@ -264,4 +264,18 @@ bool ray_elf_symbol_at(struct ray_elf *e, uint64_t vaddr, struct ray_symbol *ret
 	ray_symbols_fill(tables[best.span->table], &best.symbol, ret);
 	ret->size = best.span->size;
 	return true;
+}
+
+bool ray_elf_symbol_at(struct ray_elf *e, uint64_t vaddr, struct ray_symbol *ret)
+{
+	struct ray_asked_symbol *a = &e->asked[(vaddr ^ vaddr >> 8) % RAY_ASKED_SYMBOLS];
+
+	if (!a->is_known || a->vaddr != vaddr) {
+		a->vaddr = vaddr;
+		a->is_found = find_symbol(e, vaddr, &a->symbol);
+		a->is_known = true;
+	}
+	if (a->is_found)
+		*ret = a->symbol;
+	return a->is_found;
 }

@@ -5,14 +5,16 @@
 #include <string.h>
 
 enum {
-	LINE = 256, /* as what is pinned is kept */
-	LINES = 8192,
+	LINE = 1024,  /* to read that much takes as long as to read eight bytes */
+	PINNED = 256, /* what is pinned is kept in such pieces */
+	LINES = 2048,
 	SMALL = 64, /* longer reads are texts and tables, which are read once */
 };
 
 struct line {
 	uint64_t address;
-	uint32_t picture; /* which one it belongs to; 0: empty */
+	uint32_t picture;    /* which one it belongs to; 0: empty */
+	uint32_t start, end; /* what of it is there */
 	unsigned char bytes[LINE];
 };
 
@@ -52,16 +54,24 @@ void ray_cache_forget(struct ray_cache *c)
 	}
 }
 
-/* The whole line at address; NULL when a part of it cannot be read. */
-static const struct line *find_line(struct ray_cache *c, uint64_t address)
+/* The line at address, with size bytes from in_line on; NULL when they cannot be read, or not together with what lies around. */
+static const struct line *find_line(struct ray_cache *c, uint64_t address, uint32_t in_line, uint32_t size)
 {
 	struct line *l = &c->lines[address / LINE % LINES];
+	uint32_t first = in_line / PINNED * PINNED;
 
-	if (l->picture == c->picture && l->address == address)
+	if (l->picture == c->picture && l->address == address && in_line >= l->start && in_line + size <= l->end)
 		return l;
 	l->picture = 0;
-	if (ray_target_read(c->target, address, l->bytes, LINE) != LINE)
-		return NULL;
+	l->start = 0;
+	l->end = LINE;
+	if (ray_target_read(c->target, address, l->bytes, LINE) != LINE) {
+		if (in_line + size > first + PINNED ||
+		    ray_target_read(c->target, address + first, l->bytes + first, PINNED) != PINNED)
+			return NULL;
+		l->start = first;
+		l->end = first + PINNED;
+	}
 	l->address = address;
 	l->picture = c->picture;
 	return l;
@@ -74,7 +84,7 @@ static size_t read_cached(void *arg, uint64_t address, void *buffer, size_t size
 	const struct line *l = NULL;
 
 	if (c->started && size <= SMALL && size <= LINE - in_line)
-		l = find_line(c, address - in_line);
+		l = find_line(c, address - in_line, (uint32_t)in_line, (uint32_t)size);
 	if (!l)
 		return ray_target_read(c->target, address, buffer, size);
 	memcpy(buffer, l->bytes + in_line, size);

@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+#include "base/clock.h"
+
+enum { OLD_NS = 2000000000 }; /* as long as a map is believed to be one */
+
 static const char builtin_prefix[] = "Builtins_";
 
 struct ray_error *ray_js_open(struct ray_target *t, struct ray_js **ret)
@@ -66,12 +70,17 @@ struct ray_error *ray_js_open_native(struct ray_target *t, struct ray_js **ret)
 
 struct ray_error *ray_js_forget(struct ray_js *js)
 {
+	uint64_t now = ray_clock_ns();
+	bool with_maps = now - js->maps_ns >= OLD_NS;
+
 	if (!js->layout)
 		return NULL;
+	if (with_maps)
+		js->maps_ns = now;
 	ray_cache_forget(js->cache);
 	ray_wasm_free(js->wasm);
 	js->wasm = NULL;
-	if (!ray_v8_forget(&js->v8))
+	if (!ray_v8_forget(&js->v8, with_maps))
 		return &ray_enomem;
 	js->wasm = ray_wasm_create(&js->v8.memory, &js->wasm_layout);
 	return js->wasm ? NULL : &ray_enomem;

@@ -19,6 +19,7 @@ struct ray_js {
 	const struct ray_v8_layout *layout; /* of the constants; NULL when it could not be had */
 	struct ray_cache *cache;	    /* what v8 reads through; like v8 */
 	struct ray_v8 v8;		    /* valid only with a layout */
+	uint64_t maps_ns;		    /* when all maps were forgotten */
 	struct ray_wasm_layout wasm_layout;
 	struct ray_wasm *wasm; /* like v8 */
 	char *why;	       /* why there is no layout; NULL when there is one */

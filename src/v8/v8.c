@@ -24,11 +24,13 @@ void ray_v8_deinit(struct ray_v8 *v8)
 	v8->arena = NULL;
 }
 
-bool ray_v8_forget(struct ray_v8 *v8)
+bool ray_v8_forget(struct ray_v8 *v8, bool with_maps)
 {
 	ray_v8_scripts_doubt(v8);
 	v8->codes.n = 0;
-	memset(v8->maps, 0, sizeof(v8->maps));
+	for (size_t i = 0; i < RAY_V8_MAP_CACHE; i++)
+		if (with_maps || v8->maps[i].type < 0)
+			v8->maps[i].map = 0;
 	memset(v8->texts, 0, sizeof(v8->texts));
 	ray_arena_free(v8->arena);
 	v8->arena = ray_arena_create();

@@ -56,8 +56,9 @@ struct ray_v8 {
 /* Zeroes and sets up; the arena is created. False without memory. */
 bool ray_v8_init(struct ray_v8 *v8, const struct ray_v8_layout *layout, struct ray_reader memory);
 void ray_v8_deinit(struct ray_v8 *v8);
-/* Forgets everything that was read, and frees what was handed out: the heap is not as it was. False without memory. */
-bool ray_v8_forget(struct ray_v8 *v8);
+/* Forgets everything that was read, and frees what was handed out: the heap is not as it was. Which types the objects of a map have may be kept for a while:
+ * maps are old and stay where they are. False without memory. */
+bool ray_v8_forget(struct ray_v8 *v8, bool with_maps);
 
 static inline bool ray_v8_is_smi(uint64_t value)
 {

@@ -59,13 +59,13 @@ static void lines_are_counted_again_when_the_source_is_another(void **state)
 	uint64_t s = script_of(h, "a\nb\nc");
 
 	assert_place(h, s, 4, 3, 1);
-	assert_true(ray_v8_forget(&h->v8));
+	assert_true(ray_v8_forget(&h->v8, true));
 	assert_place(h, s, 4, 3, 1);
 	fake_set(h, s, RAY_V8_SCRIPT_SOURCE, fake_one(h, "abcde"));
-	assert_true(ray_v8_forget(&h->v8));
+	assert_true(ray_v8_forget(&h->v8, true));
 	assert_place(h, s, 4, 1, 5);
 	fake_set(h, s, RAY_V8_SCRIPT_LINE_OFFSET, fake_smi(10));
-	assert_true(ray_v8_forget(&h->v8));
+	assert_true(ray_v8_forget(&h->v8, true));
 	assert_place(h, s, 4, 11, 5);
 }
 
