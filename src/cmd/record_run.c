@@ -65,9 +65,11 @@ static void show_progress(struct ray_record_run *r)
 {
 	uint64_t now = ray_clock_ns();
 
-	if (!isatty(STDERR_FILENO) || now - r->shown_ns < SHOW_NS)
+	if (now - r->shown_ns < SHOW_NS)
 		return;
 	r->shown_ns = now;
+	if (!isatty(STDERR_FILENO))
+		return;
 	r->is_shown = true;
 	fprintf(stderr, "\rnoderay: %" PRIu64 " samples\033[K", ray_recorder_count(r->recorder));
 	fflush(stderr);

@@ -121,12 +121,13 @@ enum { MAX_WATCHED = 256 };
 
 void ray_trace_procs_wait(struct ray_trace_call *t, int data_fd, int timeout_ms)
 {
-	struct pollfd fds[MAX_WATCHED + 2] = { { .fd = data_fd, .events = POLLIN } };
+	struct pollfd fds[MAX_WATCHED + 2];
 	ray_auto_fd int signals = -1;
 	struct signalfd_siginfo info;
 	sigset_t child;
 	size_t i, n = 1;
 
+	fds[0] = (struct pollfd){ .fd = data_fd, .events = POLLIN };
 	for (i = 0; i < t->pidfds.n && i < MAX_WATCHED; i++)
 		if (t->pidfds.at[i] >= 0)
 			fds[n++] = (struct pollfd){ .fd = t->pidfds.at[i], .events = POLLIN };

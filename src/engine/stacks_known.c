@@ -73,7 +73,7 @@ static uint64_t add_words(uint64_t key, const struct ray_stack_process *p, const
 /* "new" shows in who called. */
 static uint64_t add_caller(uint64_t key, const struct ray_walk_frame *caller)
 {
-	key = take_in(key, caller->pc);
+	key = take_in(key, caller->flags & RAY_FRAME_IS_UNKNOWN);
 	if (caller->flags & RAY_FRAME_HAS_WORDS && caller->words[WORD_CONTEXT] < FRAME_TYPES)
 		key = take_in(key, caller->words[WORD_CONTEXT]);
 	return key;
