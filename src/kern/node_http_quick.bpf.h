@@ -15,9 +15,6 @@ enum {
 	RAY_QUICK_DIGITS = 12,
 };
 
-/* What the verifier looks at once, on its own, and not again for each way that leads to it. It may be given NULL for all that is known there. */
-#define RAY_QUICK_PART __attribute__((noinline))
-
 #define RAY_ROLLED _Pragma("clang loop unroll(disable)")
 
 /* ---- lines ---- */
@@ -223,14 +220,11 @@ static __always_inline void ray_quick_copy(const struct ray_node_window *w, cons
 /* ---- heads ---- */
 
 /* The window begins with the first byte of a message: its head, into w->head; 0: it is not whole, or not plain. */
-RAY_QUICK_PART int ray_quick_parse(struct ray_node_window *w)
+static __always_inline int ray_quick_parse(struct ray_node_window *w)
 {
 	struct ray_node_head *h = &w->head;
-	__u64 word;
+	__u64 word = ray_word_at(w->bytes);
 
-	if (!w)
-		return 0;
-	word = ray_word_at(w->bytes);
 	h->flags = h->status = h->version = 0;
 	h->length = 0;
 	h->texts[RAY_TEXT_HOST].size = h->texts[RAY_TEXT_AGENT].size = h->texts[RAY_TEXT_LENGTH].size = 0;
