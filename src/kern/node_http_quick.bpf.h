@@ -111,6 +111,8 @@ static __always_inline __u64 ray_quick_url_end(const struct ray_node_window *w, 
 
 	RAY_ROLLED
 	for (int i = 0; i < RAY_QUICK_URL; i++) {
+		RAY_OPAQUE(
+			at); /* one register is checked and used: the verifier of 6.1 does not see that another is as large */
 		if (at >= RAY_NODE_WINDOW)
 			break;
 		marks = ray_word_marks(ray_word_at(&w->bytes[at]), RAY_EACH_BYTE(' '));
