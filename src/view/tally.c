@@ -113,8 +113,9 @@ struct ray_tally_row *ray_tally_row(struct ray_tally *t, const char *kind, const
 		return NULL;
 	}
 	place = place_of(t, kind, name);
-	if (*place)
-		return *place;
+	row = *place;
+	if (row)
+		return row;
 	row = ray_arena_alloc(t->arena, sizeof(*row));
 	if (row) {
 		row->name = ray_arena_strdup(t->arena, name);
