@@ -128,6 +128,15 @@ static __always_inline int ray_walk_is_building(struct ray_walker *w)
 	return depth || (!bpf_probe_read_user(&next, 1, (void *)w->at.pc) && next != 0x5d);
 }
 
+/* While V8 moves objects, the first word of one that has moved is where it is now, without a tag: its type is there. Later it may have moved again. */
+static __always_inline void ray_walk_follow(__u64 *map)
+{
+	__u64 moved = *map;
+
+	if (!(moved & 3) && moved > 0x10000 && moved >> 47 == 0)
+		bpf_probe_read_user(map, 8, (void *)moved);
+}
+
 static __always_inline int ray_walk_map(struct ray_known_map *known, __u64 object, __u64 *to)
 {
 	if (!ray_is_tagged(object))
@@ -136,6 +145,7 @@ static __always_inline int ray_walk_map(struct ray_known_map *known, __u64 objec
 		known->object = 0;
 		if (bpf_probe_read_user(&known->map, 8, (void *)(object - 1)))
 			return 0;
+		ray_walk_follow(&known->map);
 		known->object = object;
 	}
 	*to = known->map;
@@ -148,6 +158,7 @@ static __always_inline int ray_walk_function(struct ray_known_function *known, _
 		known->object = 0;
 		if (bpf_probe_read_user(known->words, sizeof(known->words), (void *)(object - 1)))
 			return 0;
+		ray_walk_follow(&known->words[0]);
 		known->object = object;
 	}
 	for (int i = 0; i < RAY_FUNCTION_WORDS; i++)
