@@ -8,6 +8,7 @@
 //   tearDown(context)         optional
 //   rounds                    optional, 5 if not given
 //   about                     optional: how it is measured, for docs/bench.md
+//   peerRounds                optional: peers that are far away are measured in the first rounds only
 //   rows(context)             [{ what, unit, ours, peer: { name, measure }, atMost, atLeast, ratio, rounds }]
 // ours and measure return a number, or null if they cannot be measured here; atMost is the most that ours may
 // be, atLeast the least, ratio the most that ours / peer may be; rounds limits how often it is measured. Contenders take turns, so that
@@ -48,14 +49,14 @@ function judge({ atMost, atLeast, ratio }, ours, quotient) {
 	return [wanted.join(', '), ours === null ? 'not measured' : met ? 'met' : 'MISSED'];
 }
 
-async function measureRows(rows, rounds) {
+async function measureRows(rows, rounds, peerRounds) {
 	const samples = rows.map(() => ({ ours: [], peer: [] }));
 	for (let round = 0; round < rounds; round++) {
 		for (const [i, row] of rows.entries()) {
 			if (round >= (row.rounds ?? rounds)) continue;
 			const turns = [['ours', row.ours], ['peer', row.peer?.measure]];
 			if (round % 2) turns.reverse();
-			for (const [side, measure] of turns) if (measure) samples[i][side].push(await measure());
+			for (const [side, measure] of turns) if (measure && (side === 'ours' || round < peerRounds)) samples[i][side].push(await measure());
 		}
 		if (process.stderr.isTTY) process.stderr.write(`\r  round ${round + 1} of ${rounds}`);
 	}
@@ -102,12 +103,14 @@ const sections = [];
 for (const file of files) {
 	const bench = await import(path.join(here, file));
 	const rounds = Number(roundsGiven ?? bench.rounds ?? 5);
-	console.log(`\n${bench.title} (median of ${rounds})`);
+	const peerRounds = Math.min(bench.peerRounds ?? rounds, rounds);
+	const medians = peerRounds < rounds ? `Median of ${rounds}, of peers ${peerRounds}` : `Median of ${rounds}`;
+	console.log(`\n${bench.title} (${medians.toLowerCase()})`);
 	const context = await bench.setUp();
 	try {
-		const rows = await measureRows(bench.rows(context), rounds);
+		const rows = await measureRows(bench.rows(context), rounds, peerRounds);
 		console.log(plainTable(rows));
-		sections.push(`## ${bench.title}\n\n${bench.about ? `${bench.about}\n\n` : ''}Median of ${rounds}.\n\n${markdownTable(rows)}\n`);
+		sections.push(`## ${bench.title}\n\n${bench.about ? `${bench.about}\n\n` : ''}${medians}.\n\n${markdownTable(rows)}\n`);
 	} finally {
 		await bench.tearDown?.(context);
 	}
