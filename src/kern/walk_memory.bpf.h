@@ -122,7 +122,7 @@ static __always_inline int ray_walk_read(void *memory, void *to, __u64 size, __u
 	if (at >= RAY_WINDOW)
 		return 1;
 	for (__u64 i = 0; i < size / 8; i++)
-		words[i] = *(__u64 *)&w->window[at + 8 * i];
+		words[i] = ray_word_at(&w->window[at + 8 * i]);
 	return 0;
 }
 
