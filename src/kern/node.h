@@ -474,7 +474,7 @@ struct ray_node_conn {
 
 _Static_assert(sizeof(struct ray_node_conn) % 64 == 0, "elements begin where a line of the cache does");
 
-/* Element of `node_near`: most connections have a place of their own there, which costs a tenth of finding one in `node_conns`. That holds those whose
+/* Element of `node_near`: most connections have a place of their own there, which is found without a hash. `node_conns` holds those whose
  * place is another's. */
 enum { RAY_NEAR = 512, RAY_NEAR_TAKEN = 0xffffffff /* as tgid: somebody moves in */ };
 
