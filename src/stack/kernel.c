@@ -19,6 +19,12 @@ struct answer {
 	struct ray_kernel_symbol symbol; /* name NULL: it has none */
 };
 
+/* A function of the kernel itself, which stays where it is: all its addresses are called alike. */
+struct function {
+	uint64_t start, end;
+	struct ray_kernel_symbol symbol;
+};
+
 enum { FIRST_ROOM = 1024, MOST_ANSWERS = 1 << 16, TEXT_ROOM = 512 };
 
 struct ray_kernel {
@@ -29,7 +35,8 @@ struct ray_kernel {
 	void *asked;
 	struct answer *answers;
 	size_t count, room;
-	struct ray_arena *arena; /* of the answers */
+	RAY_VEC(struct function) functions; /* of answers, by start */
+	struct ray_arena *arena;	    /* of the answers */
 };
 
 struct ray_kernel *ray_kernel_create(void)
@@ -42,6 +49,7 @@ void ray_kernel_free(struct ray_kernel *k)
 	if (!k)
 		return;
 	ray_vec_free(&k->entries);
+	ray_vec_free(&k->functions);
 	free(k->text);
 	free(k->answers);
 	ray_arena_free(k->arena);
@@ -183,7 +191,7 @@ static bool make_room(struct ray_kernel *k)
 	if (k->count >= MOST_ANSWERS || !k->arena) {
 		ray_arena_free(k->arena);
 		k->arena = ray_arena_create();
-		k->room = k->count = 0;
+		k->room = k->count = k->functions.n = 0;
 	}
 	for (size_t i = 0; i < k->room; i++)
 		if (k->answers[i].address)
@@ -205,27 +213,70 @@ static bool is_program(const char *name)
 	       strspn(name + sizeof(program) - 1, "0123456789abcdef") >= 16;
 }
 
+/* How many functions begin at or before the address. */
+static size_t functions_up_to(const struct ray_kernel *k, uint64_t address)
+{
+	size_t low = 0, high = k->functions.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (k->functions.at[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static const struct function *function_at(const struct ray_kernel *k, uint64_t address)
+{
+	size_t i = functions_up_to(k, address);
+
+	return i && address < k->functions.at[i - 1].end ? &k->functions.at[i - 1] : NULL;
+}
+
+/* Without memory it is asked for again. */
+static void function_keep(struct ray_kernel *k, const struct ray_kernel_symbol *symbol, uint64_t size)
+{
+	struct function f = { symbol->start, symbol->start + size, *symbol };
+	size_t at = functions_up_to(k, f.start);
+
+	if (f.end <= f.start || !ray_vec_push(&k->functions, f))
+		return;
+	memmove(&k->functions.at[at + 1], &k->functions.at[at], (k->functions.n - 1 - at) * sizeof(f));
+	k->functions.at[at] = f;
+}
+
 /* "name+0x1/0x20 [module]"; the text is cut up. False: it has no name. */
 static bool parse_answer(struct ray_kernel *k, uint64_t address, char *text, struct ray_kernel_symbol *ret)
 {
-	char *plus = strrchr(text, '+'), *module = strstr(text, " [");
+	char *plus = strrchr(text, '+'), *module = strstr(text, " ["), *slash;
+	bool may_go = is_program(text);
 
 	if (!plus || plus == text)
 		return false;
 	*plus = '\0';
-	ret->start = address - strtoull(plus + 1, NULL, 16);
+	ret->start = address - strtoull(plus + 1, &slash, 16);
 	ret->name = ray_arena_strdup(k->arena, text);
-	ret->module = is_program(text) ? "bpf" : "vmlinux";
+	ret->module = may_go ? "bpf" : "vmlinux";
 	if (module && module > plus && strchr(module, ']')) {
 		*strchr(module, ']') = '\0';
 		ret->module = ray_arena_strdup(k->arena, module + 2);
+		may_go = true;
 	}
-	return ret->name && ret->module;
+	if (!ret->name || !ret->module)
+		return false;
+	/* Where a module or a program was, another may be later. */
+	if (!may_go && *slash == '/')
+		function_keep(k, ret, strtoull(slash + 1, NULL, 16));
+	return true;
 }
 
 /* The answer, known or new; NULL: there is none to be had. */
 static const struct answer *answer_of(struct ray_kernel *k, uint64_t address)
 {
+	const struct function *f;
 	char text[TEXT_ROOM];
 	struct answer *a;
 
@@ -234,6 +285,12 @@ static const struct answer *answer_of(struct ray_kernel *k, uint64_t address)
 	a = slot_of(k->answers, k->room, address);
 	if (a->address)
 		return a;
+	f = function_at(k, address);
+	if (f) {
+		*a = (struct answer){ address, f->symbol };
+		k->count++;
+		return a;
+	}
 	if (!k->ask(k->asked, address, text, sizeof(text)))
 		return NULL;
 	a->address = address;

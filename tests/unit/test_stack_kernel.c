@@ -91,6 +91,13 @@ static void an_address_is_asked_for_once(void **state)
 		assert_false(ray_kernel_symbol_at(k, 0, &s));
 	}
 	assert_int_equal(o.questions, 2);
+	/* The answer said how long the function is. */
+	assert_true(ray_kernel_symbol_at(k, 0xffffffff8100007f, &s));
+	assert_string_equal(s.name, "do_one");
+	assert_true(s.start == 0xffffffff81000000);
+	assert_int_equal(o.questions, 2);
+	assert_false(ray_kernel_symbol_at(k, 0xffffffff81000080, &s));
+	assert_int_equal(o.questions, 3);
 	assert_true(ray_kernel_symbol_at(k, 0xffffffffa0000040, &s));
 	assert_string_equal(s.name, "bpf_prog_167fdf73d15dd5de_ray_walk_context_of");
 	assert_string_equal(s.module, "bpf");
@@ -100,7 +107,7 @@ static void an_address_is_asked_for_once(void **state)
 		assert_true(s.start == 0xffffffffc0000000);
 	}
 	assert_true(ray_kernel_symbol_at(k, 0xffffffff81000010, &s));
-	assert_int_equal(o.questions, 5003);
+	assert_int_equal(o.questions, 5004);
 }
 
 static void who_cannot_be_asked_is_not_asked_again(void **state)
