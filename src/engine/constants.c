@@ -133,6 +133,26 @@ static struct ray_error *kernel_offset(struct ray_trace *t, const char *type, co
 	return err;
 }
 
+static struct ray_error *kernel_table(struct ray_trace *t, uint32_t number, uint64_t *ret)
+{
+	struct ray_error *err = kernel_types(t);
+	const struct ray_kernel_orc *o = &t->kernel_orc;
+
+	if (err)
+		return err;
+	if (!t->has_kernel_orc)
+		ray_kernel_orc_find(t->kernel_btf, &t->kernel_orc);
+	t->has_kernel_orc = true;
+	*ret = number == RAY_LINK_ORC_STARTS   ? o->starts :
+	       number == RAY_LINK_ORC_ROWS     ? o->rows :
+	       number == RAY_LINK_ORC_COUNT    ? o->count :
+	       number == RAY_LINK_TEXT_START   ? o->text_start :
+	       number == RAY_LINK_TEXT_END     ? o->text_end :
+	       number == RAY_LINK_HIJACK_GRAPH ? o->graph_hook :
+						 o->return_hook;
+	return NULL;
+}
+
 struct ray_error *ray_link_constant(struct ray_trace *t, uint32_t number, uint64_t *ret)
 {
 	struct ray_slot_shape shape;
@@ -173,6 +193,8 @@ struct ray_error *ray_link_constant(struct ray_trace *t, uint32_t number, uint64
 		*ret = t->plan->options->nspec;
 		return NULL;
 	}
+	if (number >= RAY_LINK_ORC_STARTS && number <= RAY_LINK_HIJACK_RETURN)
+		return kernel_table(t, number, ret);
 	if (number < RAY_LINK_COUNT && members[number].type)
 		return kernel_offset(t, members[number].type, members[number].member, ret);
 	return ray_error_new(RAY_FAILED, "the runtime asks for a constant (%u) that nobody gives", number);

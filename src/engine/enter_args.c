@@ -134,6 +134,10 @@ static void emit_profile(struct ray_piece *p, uint32_t needed)
 	ray_piece_place(p, kernel);
 	ray_enter_store_arg(p, 0, BPF_REG_2);
 	ray_piece_emit(p, RAY_STORE(BPF_DW, RAY_SLOT_REG, BPF_REG_2, offsetof(struct ray_slot, kernel_pc)));
+	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_2, RAY_CTX_REG, RAY_REGS_SP));
+	ray_piece_emit(p, RAY_STORE(BPF_DW, RAY_SLOT_REG, BPF_REG_2, offsetof(struct ray_slot, kernel_sp)));
+	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_2, RAY_CTX_REG, RAY_REGS_BP));
+	ray_piece_emit(p, RAY_STORE(BPF_DW, RAY_SLOT_REG, BPF_REG_2, offsetof(struct ray_slot, kernel_fp)));
 	ray_piece_place(p, done);
 }
 

@@ -1,5 +1,7 @@
 /* gen_field.c - values into the places of records and keys, as plan.h lays them out.
  * SPDX-License-Identifier: MIT */
+#include <string.h>
+
 #include "engine/gen.h"
 
 static bool is_probe_part(const struct ray_field *f)
@@ -71,18 +73,44 @@ static void gen_kernel_stack(struct ray_gen *g, uint32_t offset, uint32_t size)
 	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_get_stack));
 }
 
-/* Behind all that is of fixed size: in a record only as long as it is. A clock that interrupted a program found nobody in the kernel. */
+static bool has_clock(const struct ray_clause *clause)
+{
+	for (size_t i = 0; i < clause->probes.n; i++)
+		if (!strcmp(clause->probes.at[i]->provider, "profile"))
+			return true;
+	return false;
+}
+
+/* R0 = a function of the runtime that is given the place of a kernel stack and R3. */
+static void gen_kernel_call(struct ray_gen *g, const char *function, uint32_t offset)
+{
+	ray_piece_load_u64(g->c, R2, offset);
+	ray_gen_call(g, function);
+}
+
+/* Behind all that is of fixed size: in a record only as long as it is. A clock that interrupted a program found nobody in the kernel; where it
+ * interrupted the kernel, we mostly know the way ourselves. */
 static void pack_kernel_stack(struct ray_gen *g, const struct ray_field *f, uint32_t offset)
 {
 	uint32_t ask = ray_piece_label(g->c), done = ray_piece_label(g->c), at = g->clause_plan->sent_size;
+	bool is_quick = has_clock(g->clause);
 
 	ray_gen_emit(g, RAY_MOV_IMM(R0, 0));
 	ray_gen_emit(g, RAY_LOAD(BPF_W, R1, SLOT, SLOT_AT(ctx_kind)));
 	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JNE, R1, RAY_CTX_PERF), ask);
 	ray_gen_emit(g, RAY_LOAD(BPF_DW, R1, SLOT, SLOT_AT(kernel_pc)));
 	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JEQ, R1, 0), done);
+	if (is_quick) {
+		ray_gen_emit(g, RAY_MOV_IMM(R3, f->size));
+		gen_kernel_call(g, "ray_kstack", g->plan->record_at + at);
+		ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JNE, R0, 0), done);
+	}
 	ray_piece_place(g->c, ask);
 	gen_kernel_stack(g, g->plan->record_at + at, f->size);
+	if (is_quick) {
+		ray_gen_emit(g, RAY_MOV_REG(R3, R0));
+		gen_kernel_call(g, "ray_kstack_compare", g->plan->record_at + at);
+	}
 	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JSGE, R0, 0), done);
 	ray_gen_emit(g, RAY_MOV_IMM(R0, 0));
 	ray_piece_place(g->c, done);

@@ -16,6 +16,7 @@
 
 #include "engine/piece.h"
 #include "engine/engine.h"
+#include "engine/kernel_orc.h"
 #include "engine/plan.h"
 #include "kern/wire.h"
 
@@ -101,6 +102,8 @@ struct ray_trace {
 	struct ray_object *object;	     /* the runtime, once something is linked */
 	int btf;			     /* its types in the kernel; 0: not loaded yet */
 	struct ray_kernel_btf *kernel_btf;   /* once a constant needs it */
+	struct ray_kernel_orc kernel_orc;    /* likewise */
+	bool has_kernel_orc;		     /* it was looked for */
 	uint32_t strings_used, strings_size; /* bytes of the map STRINGS */
 	uint32_t probes_size;		     /* elements of the map PROBES */
 	uint32_t ring_size, slot_count;

@@ -400,6 +400,9 @@ struct ray_error *ray_maps_create(struct ray_trace *t)
 		err = ray_kin_create(t);
 	if (!err && used[RAY_LINK_PROBES])
 		err = ray_maps_create_names(t);
+	if (!err && used[RAY_LINK_KERNEL_WALK])
+		err = create(BPF_MAP_TYPE_ARRAY, "kernel_walk", 4, RAY_KERNEL_WALK_SIZE, t->slot_count, 0,
+			     &t->maps[RAY_LINK_KERNEL_WALK]);
 	if (!err)
 		err = create_watch(t, used);
 	if (!err)

@@ -10,6 +10,7 @@
 #include "kern/fire.bpf.h"
 #include "kern/json.bpf.h"
 #include "kern/kin.bpf.h"
+#include "kern/kstack.bpf.h"
 #include "kern/memory.bpf.h"
 #include "kern/network.bpf.h"
 #include "kern/node.bpf.h"

@@ -77,7 +77,7 @@ struct ray_slot {
 	__u32 speculation;		 /* id that the running clause records for; 0: none; or RAY_SPECULATION_NONE */
 	__u32 scratch_used;		 /* bytes of alloca's area */
 	__u64 user_pc, user_sp, user_fp; /* at a uprobe: what the walker starts from; 0: take the task's */
-	__u64 kernel_pc;
+	__u64 kernel_pc, kernel_sp, kernel_fp; /* where a clock has interrupted the kernel; 0: it has not */
 	__u32 ctx_kind;	 /* enum ray_ctx; written as 8 bytes for each firing, which forgets strtok's string too */
 	__u32 strtok_at; /* 0: no string; else where in it the next call goes on, + 1 */
 	/* Of a hook (kern/node.h): which handler, what it was called with, and what it remembers between its events. */
@@ -287,6 +287,9 @@ enum { RAY_STACKID_SETS = 1 << 14 };
 /* Size of the walker's own memory, one for each slot (kern/walk.bpf.h checks it). */
 #define RAY_WALKER_SIZE (38912 + RAY_STACK_BYTES)
 
+/* Alike for stacks of the kernel (kern/kstack.bpf.h); and of a row in the kernel's own tables. */
+enum { RAY_KERNEL_WALK_SIZE = 23040, RAY_ORC_ROW_SIZE = 6 };
+
 /* Value of the map `processes`, by tgid: what user space knows of one. */
 struct ray_process {
 	__u64 space;			/* only for this one */
@@ -361,6 +364,7 @@ struct ray_state {
 	__u64 kin_taken;		/* elements of NODE_KIN */
 	__u64 wall_offset;		/* walltimestamp - timestamp */
 	__u64 process_changes;		/* of the map `processes`, so far: who keeps an entry of it looks again */
+	__u64 kernel_differs;		/* a stack of the kernel was not what its own unwinder says */
 	__u64 stack_epoch;		/* user space has forgotten all stacks that were sent in an earlier one */
 	__u32 spec_state[64];		/* by id: 0 free, 1 active, 2 committing/discarding */
 	__u64 drops[RAY_DROP_CPUS];	/* by CPU: records the ring had no room for */
@@ -395,7 +399,7 @@ struct ray_name_offsets {
 	X(NODES) X(NODE_THREADS) X(NODE_CONNS) X(NODE_NEAR) /* struct ray_node_near, by ray_near_index() */ X(NODE_REQUESTS) X(NODE_WORKS) X(NODE_H2) \
 	X(TARGETS) /* one element, a bit for each tgid: processes that probes fire in, with -x follow */ \
 	X(NODE_BITS) /* alike, for what is in NODES: asked first, as hooks at system calls are hit by all of the machine */ \
-	X(NODE_KIN) X(PROGRAMS) /* files by struct ray_program_key: with -x follow=nodes, who runs them is followed */
+	X(KERNEL_WALK) X(NODE_KIN) X(PROGRAMS) /* files by struct ray_program_key: with -x follow=nodes, who runs them is followed */
 #define RAY_LINK_CONSTS(X) \
 	X(STRSIZE) X(SLOT_MASK) /* offsets into the slot are and-ed with it */ \
 	X(BLOCK) /* largest copy at a masked offset */ X(WORK_AT) /* the runtime's own area */ X(SCRATCH_START) X(SCRATCH_SIZE) \
@@ -406,6 +410,7 @@ struct ray_name_offsets {
 	X(PATH_DENTRY) X(PATH_MNT) X(FS_PWD) X(FS_ROOT) X(DENTRY_PARENT) X(DENTRY_NAME) X(DENTRY_INODE) X(DENTRY_SB) X(DENTRY_HASHED) \
 	X(SB_TYPE) X(FSTYPE_NAME) X(MOUNT_MNT) X(MOUNT_PARENT) X(MOUNT_MOUNTPOINT) X(VFSMOUNT_ROOT) \
 	X(SOCKET_SK) X(SOCKET_TYPE) X(SOCK_FAMILY) X(SOCK_NUM) X(SOCK_DPORT) X(SOCK_DADDR) X(SOCK_RCV_SADDR) X(SOCK_V6_DADDR) X(SOCK_V6_RCV_SADDR) \
+	X(ORC_STARTS) X(ORC_ROWS) X(ORC_COUNT) /* struct ray_kernel_orc */ X(TEXT_START) X(TEXT_END) X(HIJACK_GRAPH) X(HIJACK_RETURN) \
 	X(UNIX_ADDR) X(UNIX_PEER) X(UNIX_ADDRESS_LEN) X(UNIX_ADDRESS_NAME)
 /* clang-format on */
 

@@ -202,6 +202,15 @@ test('stacks of the kernel, without what looks at it', needsRoot, async () => {
 	assert.ok(stacks.some((s) => s.length === 2 && /^vmlinux`do_syscall_64|^vmlinux`\w*syscall/.test(s[1])), stdout);
 });
 
+test('a stack of the kernel that we walk is the one that the kernel tells', needsRoot, async () => {
+	// Of one record the first is walked, the second asked for.
+	const { stdout } = await trace(['-n', 'profile-1999 /arg0/ { printf("<%k|%k>\\n", stack(64), stack(64)); } tick-1s { exit(0); }',
+		'-c', 'find /usr /proc/self -newer /etc/passwd']);
+	const pairs = [...stdout.matchAll(/<([^|<>]+)\|([^|<>]+)>/g)];
+	assert.ok(pairs.length > 50, stdout);
+	for (const [, ours, theirs] of pairs) assert.equal(ours, theirs);
+});
+
 test('without names when they are not wanted', needsRoot, async () => {
 	const program = build('sorter');
 	const { stdout } = await trace(['-x', 'noresolve', '-n', 'pid$target:a.out:sort_some:entry { ustack(3); }', '-c', `${program} 1`]);
