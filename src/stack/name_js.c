@@ -38,15 +38,20 @@ static bool is_no_place(struct ray_namer *n, enum ray_v8_tier tier, const struct
 	       ray_v8_shared_range(&n->js->v8, place->shared, &start, &end) && place->position == start;
 }
 
+/* Called on nothing. A function that is not strict has the global object's proxy then. */
+static bool has_no_receiver(struct ray_v8 *v8, uint64_t receiver)
+{
+	return !ray_v8_is_object(receiver) || ray_v8_is_nullish(v8, receiver) ||
+	       ray_v8_is(v8, receiver, RAY_V8_TYPE_GLOBAL_PROXY) || ray_v8_is(v8, receiver, RAY_V8_TYPE_GLOBAL_OBJECT);
+}
+
 /* The class of the receiver, as node's own stacks show it: not for functions called without one. */
 static const char *find_receiver_class(struct ray_namer *n, const struct ray_v8_frame *v)
 {
 	struct ray_v8 *v8 = &n->js->v8;
 	const char *name;
 
-	if (!ray_v8_is_object(v->receiver) || ray_v8_is_nullish(v8, v->receiver) ||
-	    ray_v8_is(v8, v->receiver, RAY_V8_TYPE_GLOBAL_PROXY) ||
-	    ray_v8_is(v8, v->receiver, RAY_V8_TYPE_GLOBAL_OBJECT) || ray_v8_is_string(v8, v->receiver) ||
+	if (has_no_receiver(v8, v->receiver) || ray_v8_is_string(v8, v->receiver) ||
 	    ray_v8_is(v8, v->receiver, RAY_V8_TYPE_HOLE))
 		return NULL;
 	/* A static method: the class itself says more than "Function". */
@@ -82,7 +87,8 @@ static const char *held_name(struct ray_namer *n, uint64_t object, uint64_t func
 	return n->held;
 }
 
-/* A method that has no name of its own is known by the property that holds it, as node's own stacks do. */
+/* A method that has no name of its own is known by the property that holds it, as node's own stacks do. Theirs do not look for it among what is global
+ * either; it would take hundreds of reads, for every callback without a name. */
 static const char *outer_name(struct ray_namer *n, const struct ray_v8_frame *v, struct ray_frame *f)
 {
 	const char *name = ray_v8_function_own_name(&n->js->v8, v->function), *held;
@@ -92,7 +98,7 @@ static const char *outer_name(struct ray_namer *n, const struct ray_v8_frame *v,
 		return name;
 	}
 	name = ray_v8_function_name(&n->js->v8, v->function);
-	if (!name || name[0] || !ray_v8_is_object(v->receiver) || ray_v8_is_nullish(&n->js->v8, v->receiver))
+	if (!name || name[0] || has_no_receiver(&n->js->v8, v->receiver))
 		return name;
 	f->named_by |= RAY_NAMED_BY_FUNCTION | RAY_NAMED_BY_RECEIVER;
 	held = held_name(n, v->receiver, v->function);

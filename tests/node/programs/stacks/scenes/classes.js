@@ -1,5 +1,6 @@
 // Classes and objects: whatever can call a function, one step inside the other. SPDX-License-Identifier: MIT
 'use strict';
+const vm = require('vm');
 const { park } = require('../park.js');
 
 let hook; // what the code without arguments calls
@@ -75,6 +76,8 @@ function locals(f) {
 function block(f) {
 	return new Function('f', 'class Blocky {\n  static {\n    f();\n  }\n}')(f);
 }
+// Functions without a name: the property of what they are called on is theirs, unless that is global.
+const nameless = () => vm.runInThisContext('[function (f) {\n  return f();\n}]', { filename: 'nameless.js' })[0];
 const proxy = new Proxy(class Inner {}, {
 	construct(target, [f]) {
 		f();
@@ -109,6 +112,8 @@ const steps = [
 	(next) => ((hook = next), defaults(1)),
 	(next) => locals(next),
 	(next) => (hasBlocks ? block(next) : next()),
+	(next) => ((globalThis.held = nameless()), globalThis.held(next)),
+	(next) => ({ held: nameless() }).held(next),
 	(next) => new proxy(next),
 	(next) => ((hook = next), proxy.x),
 	(next) => tag`a${next}`,
