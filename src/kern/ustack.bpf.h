@@ -20,7 +20,7 @@ static long ray_walk_context_of(__u32 i __attribute__((unused)), struct ray_walk
 	if (at >= c->w->record.bytes || at > RAY_STACK_BYTES - sizeof(*f))
 		return 1;
 	f = (struct ray_walk_frame *)&c->w->frames[at];
-	if (f->flags & RAY_FRAME_HAS_FUNCTION && ray_walk_map(&c->w->context, f->words[4], &f->context_map))
+	if (f->flags & RAY_FRAME_HAS_FUNCTION && ray_walk_map(c->w, f->words[4], &f->context_map))
 		f->flags |= RAY_FRAME_HAS_CONTEXT;
 	c->w->next = at + ray_walk_frame_size(f->flags);
 	return 0;

@@ -137,8 +137,10 @@ static __always_inline void ray_walk_follow(__u64 *map)
 		bpf_probe_read_user(map, 8, (void *)moved);
 }
 
-static __always_inline int ray_walk_map(struct ray_known_map *known, __u64 object, __u64 *to)
+static __always_inline int ray_walk_map(struct ray_walker *w, __u64 object, __u64 *to)
 {
+	struct ray_known_map *known = &w->maps[(object >> 4 ^ object >> 8) & (RAY_KNOWN_MAPS - 1)];
+
 	if (!ray_is_tagged(object))
 		return 0;
 	if (known->object != object) {
@@ -181,7 +183,7 @@ static __always_inline int ray_walk_v8_words(struct ray_walker *w, struct ray_wa
 	if ((building || ray_is_tagged(f->words[4])) && ray_is_tagged(f->words[3])) {
 		if (ray_walk_function(&w->function, f->words[3], f->function))
 			flags |= RAY_FRAME_HAS_FUNCTION;
-		if (ray_walk_map(&w->receiver, f->words[7], &f->receiver_map))
+		if (ray_walk_map(w, f->words[7], &f->receiver_map))
 			flags |= RAY_FRAME_HAS_RECEIVER;
 	}
 	f->flags |= flags;
@@ -375,6 +377,9 @@ RAY_WALK_PART int ray_walk_next(struct ray_walker *w)
 		w->record.stop = RAY_STOP_BROKEN;
 		return 1;
 	}
+	/* What was read of the last frame lies around here. */
+	if (result == RAY_STEP_END)
+		w->root = (w->at.sp + RAY_ROOT_ROOM) & ~63ULL;
 	w->record.stop = result == RAY_STEP_END	  ? RAY_STOP_ROOT :
 			 result == RAY_STEP_FAULT ? RAY_STOP_FAULT :
 						    RAY_STOP_BROKEN;
@@ -433,7 +438,9 @@ static __noinline int ray_walk_begin(struct ray_slot *s, struct ray_walker *w)
 	w->below_left = RAY_BELOW_MAX;
 	w->range.start = w->range.end = 0;
 	w->window_size = 0;
-	w->receiver.object = w->context.object = w->function.object = 0;
+	w->function.object = 0;
+	for (int i = 0; i < RAY_KNOWN_MAPS; i++)
+		w->maps[i].object = 0;
 	/* Threads of the kernel have no memory of a user's. */
 	if (!mm || bpf_probe_read_kernel(w->record.regs, sizeof(w->record.regs), regs))
 		return 0;

@@ -15,9 +15,13 @@ static int ray_walk_read(void *memory, void *to, __u64 size, __u64 address);
 
 enum {
 	RAY_PAGE = 1 << RAY_PAGE_SHIFT,
-	RAY_WINDOW = 4096,	/* bytes of the stack at once */
-	RAY_WINDOW_SPARE = 256, /* what is copied out of it at most */
-	RAY_PLACES = 2048,	/* of code that are remembered */
+	RAY_WINDOW = 4096,	  /* bytes of the stack at once, if they are known to be needed */
+	RAY_WINDOW_USUAL = 1024,  /* if not */
+	RAY_WINDOW_FAR = 8 << 20, /* a root farther away is that of another stack */
+	RAY_WINDOW_SPARE = 256,	  /* what is copied out of it at most */
+	RAY_ROOT_ROOM = 191,	  /* what may be read above the last frame */
+	RAY_KNOWN_MAPS = 8,
+	RAY_PLACES = 2048, /* of code that are remembered */
 };
 
 /* How a place in code is left: the row that covers it, and what else is known of it. */
@@ -35,7 +39,7 @@ struct ray_known_place {
 	struct ray_leave leave;
 };
 
-/* The map of an object that was read last, and the words of a function: frames that follow one another often have the same. */
+/* The map of an object that was read in this walk, and the words of the last function: frames of one stack often have the same. */
 struct ray_known_map {
 	__u64 object, map;
 };
@@ -55,15 +59,16 @@ struct ray_walker {
 	struct ray_process process; /* of this tgid, as it was after so many changes of them all */
 	__u64 process_changes;
 	__u32 process_tgid;
-	__u32 has_process;	       /* there is an entry for it */
-	__u64 tag;		       /* tells the process and its ranges from others in `places` */
-	struct ray_unwind_range range; /* the last one found */
-	__u64 returns;		       /* the kernel's list of hijacked return addresses, from here on */
-	__u64 trampoline;	       /* what stands in their place */
-	struct ray_leave leave;	       /* of the place that was looked up last */
-	struct ray_known_map receiver, context;
+	__u32 has_process;			   /* there is an entry for it */
+	__u64 tag;				   /* tells the process and its ranges from others in `places` */
+	struct ray_unwind_range range;		   /* the last one found */
+	__u64 returns;				   /* the kernel's list of hijacked return addresses, from here on */
+	__u64 trampoline;			   /* what stands in their place */
+	struct ray_leave leave;			   /* of the place that was looked up last */
+	struct ray_known_map maps[RAY_KNOWN_MAPS]; /* of receivers and contexts */
 	struct ray_known_function function;
 	__u64 window_start, window_size;
+	__u64 root; /* where the last walk that came to a root has ended */
 	char window[RAY_WINDOW + RAY_WINDOW_SPARE];
 	struct ray_known_place places[RAY_PLACES];
 	struct ray_record_stack record;
@@ -76,16 +81,22 @@ _Static_assert(sizeof(struct ray_walker) <= RAY_WALKER_SIZE, "scratch");
  * for all the verifier knows. */
 #define RAY_WALK_PART __attribute__((noinline))
 
-/* Reads the piece of the stack that begins near address: a window's length, or to the end of the page if what follows is not there. */
+/* Reads the piece of the stack that begins near address: to where the last walk has ended, if that is near, as it mostly is of the same thread; else some
+ * frames' length. Or to the end of the page if what follows is not there. */
 static __always_inline int ray_walk_refill(struct ray_walker *w, __u64 address)
 {
 	__u64 start = address & ~63ULL, size;
 
 	if (!w)
 		return 0;
+	size = w->root - start;
+	if (size > RAY_WINDOW_FAR || size < 64)
+		size = RAY_WINDOW_USUAL;
+	else if (size > RAY_WINDOW)
+		size = RAY_WINDOW;
 	w->window_start = start;
-	w->window_size = RAY_WINDOW;
-	if (!bpf_probe_read_user(w->window, RAY_WINDOW, (void *)start))
+	w->window_size = size;
+	if (!bpf_probe_read_user(w->window, size, (void *)start))
 		return 1;
 	size = RAY_PAGE - (start & (RAY_PAGE - 1));
 	w->window_size = size;
