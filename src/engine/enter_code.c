@@ -341,7 +341,7 @@ void ray_entry_emit(struct ray_trace *t, struct ray_entry *e)
 	emit_slot_take(p, labels.out);
 	emit_slot_fill(t, e, p);
 	if (e->is_watch) {
-		ray_watch_emit_body(t, e);
+		ray_watch_emit_body(e, p, labels.release);
 		ray_watch_emit_step(t, e);
 	} else {
 		ray_entry_emit_args(e, p, &labels);

@@ -1,7 +1,8 @@
 /* enter_watch.c - the instructions of a hook: its arguments, its handler as often as that has something to tell, and the clauses of each event.
  * SPDX-License-Identifier: MIT
  *
- * bpf_loop() calls the step function, so that one hit can tell any number of events and the kernel's verifier looks at the clauses once. */
+ * bpf_loop() calls the step function, so that one hit can tell any number of events and the kernel's verifier looks at the clauses once. Most hits
+ * tell nothing: the loop is for those whose handler, called once before it, did. */
 #include <stddef.h>
 
 #include "engine/watch.h"
@@ -9,8 +10,9 @@
 enum {
 	MOST_EVENTS = 1 << 20, /* of one hit */
 	/* What the step function is given, on the entry's stack. */
-	CTX_AT = -56,
-	SLOT_AT = -48,
+	CTX_AT = -64,
+	SLOT_AT = -56,
+	FIRST_AT = -48, /* the event that was told before the loop */
 	/* On the step function's own. */
 	EVENT_AT = -24,
 	VERSION_AT = -40,
@@ -61,33 +63,7 @@ static void emit_tracepoint(struct ray_piece *p)
 	ray_piece_emit(p, RAY_STORE(BPF_DW, RAY_SLOT_REG, BPF_REG_1, hook_arg(0)));
 }
 
-void ray_watch_emit_body(struct ray_trace *t, struct ray_entry *e)
-{
-	struct ray_piece *p = &e->code;
-
-	(void)t;
-	if (e->kind == RAY_SITE_RAW_TRACEPOINT) {
-		ray_piece_emit(p, RAY_STORE_IMM(BPF_DW, RAY_SLOT_REG, offsetof(struct ray_slot, hook), 1));
-		emit_tracepoint(p);
-	} else {
-		ray_piece_emit(p, RAY_LOAD(BPF_W, BPF_REG_1, RAY_POINT_REG, offsetof(struct ray_point, probe)));
-		ray_piece_emit(p, RAY_STORE(BPF_DW, RAY_SLOT_REG, BPF_REG_1, offsetof(struct ray_slot, hook)));
-		if (e->kind == RAY_SITE_UPROBE || e->kind == RAY_SITE_URETPROBE)
-			emit_function(e, p);
-		else
-			emit_syscall(e, p);
-	}
-	ray_piece_emit(p, RAY_STORE(BPF_DW, BPF_REG_10, RAY_CTX_REG, CTX_AT));
-	ray_piece_emit(p, RAY_STORE(BPF_DW, BPF_REG_10, RAY_SLOT_REG, SLOT_AT));
-	ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_1, MOST_EVENTS));
-	ray_piece_load_piece(p, BPF_REG_2, &e->step);
-	ray_piece_emit(p, RAY_MOV_REG(BPF_REG_3, BPF_REG_10));
-	ray_piece_emit(p, RAY_ALU_IMM(BPF_ADD, BPF_REG_3, CTX_AT));
-	ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_4, 0));
-	ray_piece_emit(p, RAY_CALL_HELPER(BPF_FUNC_loop));
-}
-
-/* ---- one event ---- */
+/* ---- its handler ---- */
 
 /* R0 = what the handler tells. R1 is the number of the step. */
 static void emit_handlers(const struct ray_entry *e, struct ray_piece *p, uint32_t stop)
@@ -108,8 +84,35 @@ static void emit_handlers(const struct ray_entry *e, struct ray_piece *p, uint32
 	ray_piece_jump(p, RAY_JUMP_ALWAYS, stop);
 	ray_piece_place(p, told);
 	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JEQ, BPF_REG_0, 0), stop);
-	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JGE, BPF_REG_0, RAY_NODE_EVENT_COUNT), stop);
 }
+
+void ray_watch_emit_body(const struct ray_entry *e, struct ray_piece *p, uint32_t out)
+{
+	if (e->kind == RAY_SITE_RAW_TRACEPOINT) {
+		ray_piece_emit(p, RAY_STORE_IMM(BPF_DW, RAY_SLOT_REG, offsetof(struct ray_slot, hook), 1));
+		emit_tracepoint(p);
+	} else {
+		ray_piece_emit(p, RAY_LOAD(BPF_W, BPF_REG_1, RAY_POINT_REG, offsetof(struct ray_point, probe)));
+		ray_piece_emit(p, RAY_STORE(BPF_DW, RAY_SLOT_REG, BPF_REG_1, offsetof(struct ray_slot, hook)));
+		if (e->kind == RAY_SITE_UPROBE || e->kind == RAY_SITE_URETPROBE)
+			emit_function(e, p);
+		else
+			emit_syscall(e, p);
+	}
+	ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_1, 0));
+	emit_handlers(e, p, out);
+	ray_piece_emit(p, RAY_STORE(BPF_DW, BPF_REG_10, BPF_REG_0, FIRST_AT));
+	ray_piece_emit(p, RAY_STORE(BPF_DW, BPF_REG_10, RAY_CTX_REG, CTX_AT));
+	ray_piece_emit(p, RAY_STORE(BPF_DW, BPF_REG_10, RAY_SLOT_REG, SLOT_AT));
+	ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_1, MOST_EVENTS));
+	ray_piece_load_piece(p, BPF_REG_2, &e->step);
+	ray_piece_emit(p, RAY_MOV_REG(BPF_REG_3, BPF_REG_10));
+	ray_piece_emit(p, RAY_ALU_IMM(BPF_ADD, BPF_REG_3, CTX_AT));
+	ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_4, 0));
+	ray_piece_emit(p, RAY_CALL_HELPER(BPF_FUNC_loop));
+}
+
+/* ---- one event ---- */
 
 static int lately(size_t member)
 {
@@ -176,6 +179,18 @@ static void emit_point(struct ray_piece *p, uint32_t next, uint32_t stop)
 	ray_piece_emit(p, RAY_STORE(BPF_W, RAY_SLOT_REG, BPF_REG_1, offsetof(struct ray_slot, probe)));
 }
 
+/* R0 = the event of this step, whose number is R1; R2 is what the loop was given. */
+static void emit_event(const struct ray_entry *e, struct ray_piece *p, uint32_t stop)
+{
+	uint32_t is_first = ray_piece_label(p);
+
+	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_0, BPF_REG_2, FIRST_AT - CTX_AT));
+	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JEQ, BPF_REG_1, 0), is_first);
+	emit_handlers(e, p, stop);
+	ray_piece_place(p, is_first);
+	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JGE, BPF_REG_0, RAY_NODE_EVENT_COUNT), stop);
+}
+
 void ray_watch_emit_step(struct ray_trace *t, struct ray_entry *e)
 {
 	struct ray_piece *p = &e->step;
@@ -185,7 +200,7 @@ void ray_watch_emit_step(struct ray_trace *t, struct ray_entry *e)
 	p->name = "dt_event";
 	ray_piece_emit(p, RAY_LOAD(BPF_DW, RAY_CTX_REG, BPF_REG_2, 0));
 	ray_piece_emit(p, RAY_LOAD(BPF_DW, RAY_SLOT_REG, BPF_REG_2, SLOT_AT - CTX_AT));
-	emit_handlers(e, p, stop);
+	emit_event(e, p, stop);
 	emit_point(p, next, stop);
 	ray_enter_activity(e, p, stop);
 	ray_enter_zero_locals(t->plan, p);

@@ -5,6 +5,7 @@
  * atomic. Additive functions never need to know what was there, so user space can clear them by remembering; min and
  * max mark with a word whether they hold a value. */
 #include "engine/gen.h"
+#include "probe/provider.h"
 
 /* On the clause's stack: ELEMENT, the element for the statement that follows with the same key; NUMBER, that of a place. */
 enum { MARK = 0, WORDS = 8, SWAP_TRIES = 4, FRAME = BPF_REG_10, NUMBER = -8, ELEMENT = -24 };
@@ -112,6 +113,15 @@ static void take_element(struct ray_gen *g, uint32_t lost)
 	ray_piece_place(g->c, found);
 }
 
+/* Whether arguments may lead to what the kernel keeps of a connection. */
+static bool has_events(const struct ray_clause *clause)
+{
+	for (size_t i = 0; i < clause->probes.n; i++)
+		if (clause->probes.at[i]->owner->has_events)
+			return true;
+	return false;
+}
+
 /* The string of a key that may be short, and whether it is. */
 static void store_last(struct ray_gen *g, const struct ray_agg_plan *a, unsigned d)
 {
@@ -120,7 +130,7 @@ static void store_last(struct ray_gen *g, const struct ray_agg_plan *a, unsigned
 	ray_gen_get_into(g, d, R3);
 	ray_piece_load_u64(g->c, R2, g->plan->key_at + f->offset);
 	ray_piece_load_u64(g->c, R4, f->size);
-	ray_gen_call(g, "ray_str_key");
+	ray_gen_call(g, has_events(g->clause) ? "ray_lent_key" : "ray_str_key");
 	ray_gen_slot_store(g, BPF_DW, g->plan->short_at, R0);
 	ray_gen_check_fault(g);
 }

@@ -26,7 +26,7 @@ RAY_MUST_USE struct ray_error *ray_watch_grow(struct ray_trace *t, pid_t pid);
 void ray_watch_forget(struct ray_trace *t, pid_t pid, bool is_kept);
 
 /* enter_watch.c: what a hook does once it has its slot; what it does for each event. */
-void ray_watch_emit_body(struct ray_trace *t, struct ray_entry *e);
+void ray_watch_emit_body(const struct ray_entry *e, struct ray_piece *p, uint32_t out);
 void ray_watch_emit_step(struct ray_trace *t, struct ray_entry *e);
 
 #endif

@@ -14,6 +14,50 @@ static __always_inline __u64 ray_http_event(const struct ray_node_conn *conn, __
 	return RAY_CONST(WATCHED) >> (event & 63) & 1 ? event : 0;
 }
 
+/* Arguments lead to the connection itself. */
+static __always_inline void ray_http_lend(struct ray_slot *s, const struct ray_node_conn *conn)
+{
+	struct ray_node_conn_key key;
+
+	ray_conn_key(s, &key, s->cursor[RAY_AT_KEY], s->cursor[RAY_AT_FLAGS] & RAY_AT_TLS);
+	s->lent = (__u64)conn;
+	s->lent_at = ray_near_index(&key);
+}
+
+/* ray_str_key() of what a connection that was lent holds: through a pointer that the verifier knows it costs a third. */
+RAY_RUNTIME __u64 ray_lent_key(__u64 slot, __u64 dst, __u64 address, __u64 size)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+	struct ray_node_near *near;
+	__u64 offset, word, ends;
+	__u32 index;
+	char *at;
+
+	if (!s)
+		return 0;
+	index = s->lent_at;
+	near = bpf_map_lookup_elem(RAY_MAP(NODE_NEAR), &index);
+	offset = address - s->lent;
+	RAY_OPAQUE(offset);
+	if (!near || (__u64)&near->conn != s->lent || offset > sizeof(near->conn) - RAY_SHORT_KEY)
+		return ray_str_key(slot, dst, address, size);
+	at = ray_at(s, dst);
+	for (int i = 0; i < RAY_SHORT_KEY / 8; i++)
+		ray_word_put(at + 8 * i, 0);
+	for (int i = 0; i < RAY_SHORT_KEY / 8; i++) {
+		word = ray_word_at((char *)&near->conn + offset + 8 * i);
+		ends = ray_word_marks(word, 0);
+		if (ends && i + 1 == RAY_SHORT_KEY / 8 && ray_word_place(ends) == 7)
+			break;
+		if (ends) {
+			ray_word_put(at + 8 * i, word & (((ends & -ends) >> 7) - 1));
+			return 1;
+		}
+		ray_word_put(at + 8 * i, word);
+	}
+	return ray_str_key(slot, dst, address, size);
+}
+
 /* The arguments of a request. They lead to the connection itself, which outlives the event; so does a request that is kept there. */
 static __always_inline void ray_http_tell_request(struct ray_http_loop *c, struct ray_node_pending *pending)
 {
@@ -30,7 +74,7 @@ static __always_inline void ray_http_tell_request(struct ray_http_loop *c, struc
 		bpf_probe_read_kernel(&ray_node_area(c->s)->request, size, &pending->request);
 		request = RAY_AREA_ADDRESS(request);
 	}
-	c->s->lent = (__u64)c->conn;
+	ray_http_lend(c->s, c->conn);
 	args[0] = request;
 	args[1] = (__u64)connection;
 	args[2] = (__u64)connection->remote_address;

@@ -92,7 +92,8 @@ struct ray_slot {
 	} lately[RAY_LATELY];
 	__u64 hook_args[RAY_HOOK_ARGS];
 	__u64 cursor[RAY_CURSOR_WORDS];
-	__u64 lent; /* a struct ray_node_conn in the kernel that arguments lead to */
+	__u64 lent;    /* a struct ray_node_conn in the kernel that arguments lead to */
+	__u64 lent_at; /* its number in NODE_NEAR, if it is there */
 	__u64 spills[RAY_SPILLS];
 	__u8 memory[];
 };

@@ -391,6 +391,7 @@ static struct ray_error *sites(struct ray_catalogue *c, struct ray_probe *probe)
 
 const struct ray_provider ray_provider_node = {
 	.name = "node",
+	.has_events = true,
 	.prelude = ray_node_prelude,
 	.stability = {
 		{ "Evolving", "Evolving", "ISA" },

@@ -20,6 +20,7 @@ struct ray_provider {
 	/* Looks only when the provider field names it or nothing else matched: finding its probes costs something. */
 	bool is_costly;
 	bool has_other_tasks; /* some of its sites may be is_about_task */
+	bool has_events;      /* its sites are RAY_SITE_WATCH */
 	/* Whether a provider field of a description can mean us ("pid123", "node*"); NULL: it must match name. */
 	bool (*handles)(const struct ray_catalogue *c, const char *pattern);
 	/* Whether a description without a provider (node*::http-server-request, a module's) can mean us; NULL: as handles says. */
