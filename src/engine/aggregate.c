@@ -104,31 +104,35 @@ static struct ray_error *read_batches(struct ray_consumer *c, struct ray_agg *a,
 	return NULL;
 }
 
-static bool take_near(struct ray_consumer *c, struct ray_agg *a, uint32_t cpu, const struct ray_agg_place *near)
+/* whole: room for a key, zeros behind what is at hand of it. */
+static bool take_near(struct ray_consumer *c, struct ray_agg *a, uint32_t cpu, const struct ray_agg_place *near,
+		      uint8_t *whole)
 {
-	const int64_t *value = (const int64_t *)(near + 1) + a->plan->value_at / 8;
-	uint64_t key[2] = { cpu, near->key };
+	const int64_t *value = (const int64_t *)near + (ray_agg_place_head(a->plan) + a->plan->value_at) / 8;
 
 	if (near->state != RAY_AGG_PLACE_TAKEN || (a->plan->has_mates && !value[0]))
 		return true;
-	return take_value(c, a, (uint8_t *)key, value);
+	ray_agg_key_set_cpu(whole, cpu);
+	memcpy(whole + 8, near->key, 8 * (size_t)a->plan->near_words);
+	return take_value(c, a, whole, value);
 }
 
 /* Elements in the array: place by place, CPU by CPU. */
 static struct ray_error *read_near(struct ray_consumer *c, struct ray_agg *a)
 {
-	uint32_t room = (uint32_t)libbpf_num_possible_cpus() * RAY_AGG_PLACES, count = room, at;
+	uint32_t room = (uint32_t)libbpf_num_possible_cpus() << a->plan->near_bits, count = room, at;
 	ray_auto_memory uint8_t *places = malloc((size_t)room * a->plan->near_size);
 	ray_auto_memory uint32_t *numbers = malloc(room * sizeof(*numbers));
+	ray_auto_memory uint8_t *whole = calloc(1, a->plan->key.size);
 
-	if (!places || !numbers)
+	if (!places || !numbers || !whole)
 		return &ray_enomem;
 	if (bpf_map_lookup_batch(a->near_fd, NULL, &at, numbers, places, &count, NULL) && errno != ENOENT)
 		return ray_error_errno(RAY_FAILED, errno, "cannot read the aggregation @%s",
 				       a->plan->aggregation->name);
 	for (uint32_t i = 0; i < count; i++)
-		if (!take_near(c, a, numbers[i] / RAY_AGG_PLACES,
-			       (const void *)(places + (size_t)i * a->plan->near_size)))
+		if (!take_near(c, a, numbers[i] >> a->plan->near_bits,
+			       (const void *)(places + (size_t)i * a->plan->near_size), whole))
 			return &ray_enomem;
 	return NULL;
 }

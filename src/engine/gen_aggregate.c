@@ -7,6 +7,8 @@
 #include "engine/gen.h"
 #include "probe/provider.h"
 
+#define SPREAD 0x9e3779b97f4a7c15ULL
+
 /* On the clause's stack: ELEMENT, the element for the statement that follows with the same key; NUMBER, that of a place. */
 enum { MARK = 0, WORDS = 8, SWAP_TRIES = 4, FRAME = BPF_REG_10, NUMBER = -8, ELEMENT = -24 };
 
@@ -30,17 +32,56 @@ static void find_in(struct ray_gen *g, uint32_t map, uint32_t found)
 	look_up(g, map, found);
 }
 
-/* A place that nobody has, at R5, for the key in R3; on the way another may take it. R0: the place. */
-static void take_place(struct ray_gen *g, uint32_t far)
+/* A word of the key, behind the CPU's. */
+static uint32_t key_word(const struct ray_gen *g, uint32_t i)
 {
-	ray_gen_emit(g, RAY_MOV_REG(R5, R0));
+	return g->plan->key_at + 8 + 8 * i;
+}
+
+static int place_word(uint32_t i)
+{
+	return (int)(offsetof(struct ray_agg_place, key) + 8 * i);
+}
+
+/* A place that nobody has, at R0; on the way another may take it. R0: the place. */
+static void take_place(struct ray_gen *g, const struct ray_agg_plan *a, uint32_t far)
+{
+	ray_gen_emit(g, RAY_MOV_REG(R4, R0));
 	ray_gen_emit(g, RAY_MOV_IMM(R0, RAY_AGG_PLACE_FREE));
-	ray_gen_emit(g, RAY_MOV_IMM(R4, RAY_AGG_PLACE_BUSY));
-	ray_gen_emit(g, RAY_ATOMIC(BPF_DW, BPF_CMPXCHG, R5, R4, offsetof(struct ray_agg_place, state)));
+	ray_gen_emit(g, RAY_MOV_IMM(R3, RAY_AGG_PLACE_BUSY));
+	ray_gen_emit(g, RAY_ATOMIC(BPF_DW, BPF_CMPXCHG, R4, R3, offsetof(struct ray_agg_place, state)));
 	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JNE, R0, RAY_AGG_PLACE_FREE), far);
-	ray_gen_emit(g, RAY_STORE(BPF_DW, R5, R3, offsetof(struct ray_agg_place, key)));
-	ray_gen_emit(g, RAY_STORE_IMM(BPF_DW, R5, offsetof(struct ray_agg_place, state), RAY_AGG_PLACE_TAKEN));
-	ray_gen_emit(g, RAY_MOV_REG(R0, R5));
+	for (uint32_t i = 0; i < a->near_words; i++) {
+		ray_gen_slot_load(g, BPF_DW, R3, key_word(g, i));
+		ray_gen_emit(g, RAY_STORE(BPF_DW, R4, R3, place_word(i)));
+	}
+	ray_gen_emit(g, RAY_STORE_IMM(BPF_DW, R4, offsetof(struct ray_agg_place, state), RAY_AGG_PLACE_TAKEN));
+	ray_gen_emit(g, RAY_MOV_REG(R0, R4));
+}
+
+/* R3: the place that the key has among those of a CPU. Numbers are often near to each other, and should not meet then. */
+static void choose_place(struct ray_gen *g, const struct ray_agg_plan *a)
+{
+	ray_gen_slot_load(g, BPF_DW, R3, key_word(g, 0));
+	if (a->near_words == 1) {
+		ray_gen_emit(g, RAY_MOV_REG(R1, R3));
+		ray_gen_emit(g, RAY_ALU_IMM(BPF_RSH, R1, a->near_bits));
+		ray_gen_emit(g, RAY_ALU_REG(BPF_XOR, R3, R1));
+		ray_gen_emit(g, RAY_ALU_IMM(BPF_AND, R3, (1 << a->near_bits) - 1));
+		return;
+	}
+	ray_piece_load_u64(g->c, R1, SPREAD);
+	for (uint32_t i = 1; i < a->near_words; i++) {
+		ray_gen_emit(g, RAY_ALU_REG(BPF_MUL, R3, R1));
+		ray_gen_slot_load(g, BPF_DW, R2, key_word(g, i));
+		ray_gen_emit(g, RAY_ALU_REG(BPF_ADD, R3, R2));
+	}
+	/* Differences in upper bits reach lower ones by the shift, lower ones upper ones by multiplication. */
+	ray_gen_emit(g, RAY_MOV_REG(R2, R3));
+	ray_gen_emit(g, RAY_ALU_IMM(BPF_RSH, R2, 32));
+	ray_gen_emit(g, RAY_ALU_REG(BPF_XOR, R3, R2));
+	ray_gen_emit(g, RAY_ALU_REG(BPF_MUL, R3, R1));
+	ray_gen_emit(g, RAY_ALU_IMM(BPF_RSH, R3, 64 - (int)a->near_bits));
 }
 
 /* R0: the element's address, at found; goes on if another key has its place. */
@@ -48,30 +89,28 @@ static void find_near(struct ray_gen *g, const struct ray_agg_plan *a, uint32_t 
 {
 	uint32_t far = ray_piece_label(g->c), taken = ray_piece_label(g->c), here = ray_piece_label(g->c);
 
+	choose_place(g, a);
 	ray_gen_slot_load(g, BPF_W, R0, g->plan->key_at);
-	ray_gen_slot_load(g, BPF_DW, R3, g->plan->key_at + a->key.fields[0].offset);
-	ray_gen_emit(g, RAY_MOV_REG(R1, R3));
-	ray_gen_emit(g, RAY_ALU_IMM(BPF_RSH, R1, RAY_AGG_PLACE_BITS));
-	ray_gen_emit(g, RAY_ALU_REG(BPF_XOR, R1, R3));
-	ray_gen_emit(g, RAY_ALU_IMM(BPF_AND, R1, RAY_AGG_PLACES - 1));
-	ray_gen_emit(g, RAY_ALU_IMM(BPF_LSH, R0, RAY_AGG_PLACE_BITS));
-	ray_gen_emit(g, RAY_ALU_REG(BPF_ADD, R0, R1));
+	ray_gen_emit(g, RAY_ALU_IMM(BPF_LSH, R0, (int)a->near_bits));
+	ray_gen_emit(g, RAY_ALU_REG(BPF_ADD, R0, R3));
 	ray_gen_emit(g, RAY_STORE(BPF_W, FRAME, R0, NUMBER));
 	ray_piece_load_map(g->c, R1, a->near_map);
 	ray_gen_emit(g, RAY_MOV_REG(R2, FRAME));
 	ray_gen_emit(g, RAY_ALU_IMM(BPF_ADD, R2, NUMBER));
 	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_map_lookup_elem));
 	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JEQ, R0, 0), far);
-	ray_gen_slot_load(g, BPF_DW, R3, g->plan->key_at + a->key.fields[0].offset);
 	ray_gen_emit(g, RAY_LOAD(BPF_DW, R1, R0, offsetof(struct ray_agg_place, state)));
 	ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JEQ, R1, RAY_AGG_PLACE_TAKEN), taken);
-	take_place(g, far);
+	take_place(g, a, far);
 	ray_piece_jump(g->c, RAY_JUMP_ALWAYS, here);
 	ray_piece_place(g->c, taken);
-	ray_gen_emit(g, RAY_LOAD(BPF_DW, R1, R0, offsetof(struct ray_agg_place, key)));
-	ray_piece_jump(g->c, RAY_JUMP_REG(BPF_JNE, R1, R3), far);
+	for (uint32_t i = 0; i < a->near_words; i++) {
+		ray_gen_slot_load(g, BPF_DW, R3, key_word(g, i));
+		ray_gen_emit(g, RAY_LOAD(BPF_DW, R1, R0, place_word(i)));
+		ray_piece_jump(g->c, RAY_JUMP_REG(BPF_JNE, R1, R3), far);
+	}
 	ray_piece_place(g->c, here);
-	ray_gen_emit(g, RAY_ALU_IMM(BPF_ADD, R0, sizeof(struct ray_agg_place)));
+	ray_gen_emit(g, RAY_ALU_IMM(BPF_ADD, R0, ray_agg_place_head(a)));
 	ray_piece_jump(g->c, RAY_JUMP_ALWAYS, found);
 	ray_piece_place(g->c, far);
 }
@@ -81,11 +120,13 @@ static void find_element(struct ray_gen *g, const struct ray_agg_plan *a, bool i
 {
 	uint32_t found = ray_piece_label(g->c), is_long = ray_piece_label(g->c), none = ray_piece_label(g->c);
 
-	if (a->near_size)
+	if (a->near_size && !a->short_size)
 		find_near(g, a, found);
 	if (a->short_size) {
 		ray_gen_slot_load(g, BPF_DW, R1, g->plan->short_at);
 		ray_piece_jump(g->c, RAY_JUMP_IMM(BPF_JEQ, R1, 0), is_long);
+		if (a->near_size)
+			find_near(g, a, found);
 		find_in(g, a->short_map, found);
 		ray_piece_jump(g->c, RAY_JUMP_ALWAYS, none);
 	}

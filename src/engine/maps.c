@@ -220,7 +220,7 @@ static struct ray_error *create_aggregation(struct ray_trace *t, const struct ra
 	err = create(BPF_MAP_TYPE_HASH, "aggregation", agg->key.size, agg->element_size, (uint32_t)entries,
 		     BPF_F_NO_PREALLOC, fd);
 	if (!err && agg->near_size)
-		err = ray_map_array_create("near", agg->near_size, t->slot_count / RAY_SLOTS_PER_CPU * RAY_AGG_PLACES,
+		err = ray_map_array_create("near", agg->near_size, t->slot_count / RAY_SLOTS_PER_CPU << agg->near_bits,
 					   &t->own_maps[agg->near_map - RAY_MAP_OWN]);
 	if (err || !agg->short_size)
 		return err;

@@ -75,18 +75,23 @@ struct ray_agg_plan {
 	/* Keys whose last field is a string that is short (RAY_SHORT_KEY) are in a map of their own, without most of its zeros: hashing
 	 * and comparing those would take longer than all the rest. 0: there is none. */
 	uint32_t short_size, short_map;
-	/* Most keys of one number have their elements at hand: RAY_AGG_PLACES places for each CPU in an array, which the number chooses from. The first key to
-	 * come to a place has it for good; others are in the hash. near_size: of a place, a struct ray_agg_place and the element; 0: there is none. */
-	uint32_t near_size, near_map;
+	/* Most short keys have their elements at hand: 1 << near_bits places for each CPU in an array, which the key chooses from. The first key to
+	 * come to a place has it for good; others are in the hash. near_words: of the key, behind the CPU's; near_size: of a place, a struct
+	 * ray_agg_place and the element; 0: there is none. */
+	uint32_t near_size, near_map, near_words, near_bits;
 };
 
-enum { RAY_AGG_PLACE_BITS = 6, RAY_AGG_PLACES = 1 << RAY_AGG_PLACE_BITS };
 enum ray_agg_place_state { RAY_AGG_PLACE_FREE, RAY_AGG_PLACE_TAKEN, RAY_AGG_PLACE_BUSY /* somebody takes it */ };
 
 struct ray_agg_place {
 	uint64_t state; /* enum ray_agg_place_state */
-	uint64_t key;
+	uint64_t key[]; /* near_words */
 };
+
+static inline uint32_t ray_agg_place_head(const struct ray_agg_plan *a)
+{
+	return sizeof(struct ray_agg_place) + 8 * a->near_words;
+}
 
 /* self-> variables and associative arrays whose keys and values have the same sizes share one hash map. */
 struct ray_dynvar_class {

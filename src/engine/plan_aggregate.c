@@ -5,7 +5,9 @@
 
 /* The kernel lets a program use 64 maps; with more aggregations than this they share. */
 enum { MAPS_MAX = 32, SHORT_MAPS_MAX = 12 };
-enum { AGGSIZE_USUAL = 4 << 20, NEAR_MOST = 256 /* bytes of a place */, LINE = 64 /* of the cache */ };
+enum { AGGSIZE_USUAL = 4 << 20, LINE = 64 /* of the cache */ };
+/* Of keys that are at hand: words of one, the least and the largest number of places, and bytes of all, for each CPU. */
+enum { NEAR_WORDS = 10, NEAR_BITS_MIN = 4, NEAR_BITS_MAX = 6, NEAR_BYTES = 128 << 10 };
 
 static uint32_t words_of(const struct ray_aggregation *a)
 {
@@ -114,12 +116,22 @@ static bool has_short_keys(const struct ray_plan *plan, const struct ray_agg_pla
 	       plan->program->aggregations.n <= SHORT_MAPS_MAX;
 }
 
+/* Words of keys that may be at hand: numbers, and a string behind them if it is short; 0: none may. */
+static uint32_t words_near(const struct ray_agg_plan *a)
+{
+	uint32_t words = ((a->short_size ? a->short_size : a->key.size) - 8) / 8;
+
+	for (size_t i = 0; i < a->key.field_count; i++)
+		if (a->key.fields[i].size != 8 && !(a->short_size && i + 1 == a->key.field_count))
+			return 0;
+	return words <= NEAR_WORDS ? words : 0;
+}
+
 /* Who asks for little room wants to see where it ends. */
 static bool may_be_near(const struct ray_plan *plan, const struct ray_agg_plan *a)
 {
-	return a->key.field_count == 1 && a->key.fields[0].size == 8 && !a->is_shared &&
-	       plan->program->aggregations.n <= SHORT_MAPS_MAX && plan->options->aggsize >= AGGSIZE_USUAL &&
-	       !ray_plan_is_changed(plan->program, a->aggregation);
+	return !a->is_shared && plan->program->aggregations.n <= SHORT_MAPS_MAX &&
+	       plan->options->aggsize >= AGGSIZE_USUAL && !ray_plan_is_changed(plan->program, a->aggregation);
 }
 
 static void plan_maps(struct ray_plan *plan, struct ray_agg_plan *a)
@@ -134,6 +146,7 @@ static void plan_maps(struct ray_plan *plan, struct ray_agg_plan *a)
 		a->short_map = leader->short_map;
 		a->short_size = leader->short_size;
 		a->near_map = leader->near_map;
+		a->near_words = leader->near_words;
 		return;
 	}
 	a->map = a->is_shared ? shared_map(plan, a) : RAY_MAP_OWN + plan->map_count++;
@@ -142,6 +155,8 @@ static void plan_maps(struct ray_plan *plan, struct ray_agg_plan *a)
 		a->short_map = RAY_MAP_OWN + plan->map_count++;
 	}
 	if (may_be_near(plan, a))
+		a->near_words = words_near(a);
+	if (a->near_words)
 		a->near_map = RAY_MAP_OWN + plan->map_count++;
 	ray_grow(&plan->key_size, a->key.size);
 }
@@ -153,9 +168,13 @@ static void plan_sizes(struct ray_plan *plan, struct ray_agg_plan *a)
 		if (other->map == a->map && other->value_size && !other->value_at)
 			a->element_size = other->element_size;
 	ray_grow(&plan->zeros_size, a->element_size);
-	if (a->near_map)
-		a->near_size = (uint32_t)(sizeof(struct ray_agg_place) + a->element_size + LINE - 1) / LINE * LINE;
-	if (a->near_size > NEAR_MOST)
+	if (!a->near_words)
+		return;
+	a->near_size = (ray_agg_place_head(a) + a->element_size + LINE - 1) / LINE * LINE;
+	a->near_bits = NEAR_BITS_MAX;
+	while (a->near_bits >= NEAR_BITS_MIN && a->near_size << a->near_bits > NEAR_BYTES)
+		a->near_bits--;
+	if (a->near_bits < NEAR_BITS_MIN)
 		a->near_size = 0;
 }
 

@@ -93,6 +93,17 @@ cases('aggregations', [
 	['a hundred of them', `BEGIN { ${Array.from({ length: 100 }, (_, i) => `@a${i}[${i}] = sum(${i});`).join(' ')} printa("%d %@d", @a99); ${Array.from({ length: 100 }, (_, i) => `trunc(@a${i});`).join(' ')} }`, '99 99'],
 ]);
 
+// More keys than there is room for at hand; each comes twice, before and after those that may have its place.
+const many = Array.from({ length: 150 }, (_, i) => i + 1), twice = (statement) => `BEGIN { ${many.map(statement).join('\n')} } BEGIN { ${many.map(statement).join('\n')} }`;
+const doubled = (line) => many.map((n) => line(n)).join('\n');
+cases('aggregations with many keys', [
+	['of a number', `${twice((n) => `@[${n * n}] = sum(${n});`)} BEGIN { printa("%d %@d\\n", @); }`, doubled((n) => `${n * n} ${2 * n}`)],
+	['of two numbers', `${twice((n) => `@[${n % 3}, ${n}] = sum(${n});`)} BEGIN { printa("%d %d %@d\\n", @); }`, doubled((n) => `${n % 3} ${n} ${2 * n}`)],
+	['of a number and a short string', `${twice((n) => `@[7, "key ${n}"] = sum(${n});`)} BEGIN { printa("%d %s %@d\\n", @); }`, doubled((n) => `7 key ${n} ${2 * n}`)],
+	['of strings, short and long', `${twice((n) => `@["${'x'.repeat(n)}"] = sum(${n});`)} BEGIN { printa("%s %@d\\n", @); }`, doubled((n) => `${'x'.repeat(n)} ${2 * n}`)],
+	['that two share', `${twice((n) => `@[1, "k${n}"] = avg(${n}); @m[1, "k${n}"] = max(${n + 1});`)} BEGIN { printa("%d %s %@d %@d\\n", @, @m); }`, doubled((n) => `1 k${n} ${n} ${n + 1}`)],
+]);
+
 cases('control', [
 	['logic stops where it is decided', 'BEGIN { x = 0; 0 && x++; 1 || x++; printf("%d", x); }', '0'],
 	['^^', 'BEGIN { a = 1; b = 2; printf("%d %d", a ^^ b, a ^^ !b); }', '0 1'],

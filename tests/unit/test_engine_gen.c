@@ -449,8 +449,8 @@ static void a_long_clause_loads(void **state)
 /* The element of a key on a CPU: at hand, or in the hash. */
 static bool find_element(struct bench *b, const struct ray_agg_plan *plan, uint64_t *whole, uint64_t *values)
 {
-	uint32_t number =
-		whole[0] * RAY_AGG_PLACES + ((whole[1] >> RAY_AGG_PLACE_BITS ^ whole[1]) & (RAY_AGG_PLACES - 1));
+	uint32_t number = (uint32_t)(whole[0] << plan->near_bits) +
+			  ((whole[1] >> plan->near_bits ^ whole[1]) & ((1U << plan->near_bits) - 1));
 
 	if (!plan->near_size)
 		return !bpf_map_lookup_elem(b->trace->own_maps[plan->map - RAY_MAP_OWN], whole, values);
@@ -469,7 +469,7 @@ static void sum_of_cpus(struct bench *b, const struct ray_aggregation *a, const 
 	uint64_t whole[2] = { 0, key ? *key : 0 }, values[2048];
 	int found = 0;
 
-	assert_true(plan->element_size + sizeof(struct ray_agg_place) <= sizeof(values));
+	assert_true(plan->element_size + ray_agg_place_head(plan) <= sizeof(values));
 	memset(words, 0, plan->words * 8);
 	for (whole[0] = 0; whole[0] < cpus; whole[0]++) {
 		if (!find_element(b, plan, whole, values))
