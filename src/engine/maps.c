@@ -365,8 +365,8 @@ static struct ray_error *create_watch(struct ray_trace *t, const bool used[RAY_L
 	struct ray_error *err = NULL;
 
 	if (used[RAY_LINK_NODE_NEAR])
-		err = create(BPF_MAP_TYPE_ARRAY, "node_near", 4, sizeof(struct ray_node_near), RAY_NEAR, 0,
-			     &t->maps[RAY_LINK_NODE_NEAR]);
+		err = ray_map_array_create("node_near", sizeof(struct ray_node_near), RAY_NEAR,
+					   &t->maps[RAY_LINK_NODE_NEAR]);
 	for (size_t i = 0; i < RAY_COUNT(rows) && !err; i++)
 		if (used[rows[i].number])
 			err = create(BPF_MAP_TYPE_HASH, rows[i].name, rows[i].key_size, rows[i].value_size,

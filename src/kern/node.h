@@ -462,17 +462,15 @@ struct ray_node_conn {
 	__u64 flags;	   /* RAY_CONN_* */
 	__u64 first, next; /* of the requests on their way: the oldest's number, and the next one's */
 	__u64 own_number;  /* of the one that is in own; 0: none */
-	/* Of a socket: what speaks over it, which its close ends. node_tls.bpf.h, node_http2.bpf.h */
-	__u64 ssl;	  /* SSL *: the key of another element; 0: none */
-	__u64 h2_session; /* nghttp2_session *; 0: none */
+	/* In node_near a line of the cache ends here. */
 	struct ray_node_stream in, out;
 	struct ray_node_pending own;
 	struct ray_node_connection connection;
 	__u64 connect_start; /* of a connect() that has not succeeded yet */
-	__u64 spare[2];
+	/* Of a socket: what speaks over it, which its close ends. node_tls.bpf.h, node_http2.bpf.h */
+	__u64 ssl;	  /* SSL *: the key of another element; 0: none */
+	__u64 h2_session; /* nghttp2_session *; 0: none */
 };
-
-_Static_assert(sizeof(struct ray_node_conn) % 64 == 0, "elements begin where a line of the cache does");
 
 /* Element of `node_near`: most connections have a place of their own there, which is found without a hash. `node_conns` holds those whose
  * place is another's. */
@@ -480,9 +478,10 @@ enum { RAY_NEAR = 512, RAY_NEAR_TAKEN = 0xffffffff /* as tgid: somebody moves in
 
 struct ray_node_near {
 	struct ray_node_conn_key key; /* tgid 0: free */
-	__u64 pad[6];
 	struct ray_node_conn conn;
 };
+
+_Static_assert(sizeof(struct ray_node_near) % 64 == 0, "elements begin where a line of the cache does");
 
 static inline __attribute__((always_inline)) __u32 ray_near_index(const struct ray_node_conn_key *key)
 {
