@@ -139,6 +139,17 @@ static __always_inline struct ray_node_conn *ray_conn_get(struct ray_slot *s, __
 	return ray_conn_replace(s, conn, fd);
 }
 
+/* The same for those that are in the array; NULL: it may be elsewhere. */
+static __always_inline struct ray_node_conn *ray_conn_near(struct ray_slot *s, __u64 fd)
+{
+	struct ray_node_conn_key key;
+	struct ray_node_near *near;
+
+	ray_conn_key(s, &key, fd, 0);
+	near = ray_near_get(&key);
+	return near && ray_near_is(near, &key) && ray_conn_is_sure(&near->conn, fd) ? &near->conn : (void *)0;
+}
+
 /* dup2() and its like: descriptors may lead elsewhere now. */
 static __always_inline void ray_conn_doubt(void)
 {

@@ -177,28 +177,57 @@ static __always_inline int ray_http_may_be_plain(struct ray_http_loop *c, const 
 	       c->s->cursor[RAY_AT_SIZE] && !ray_http_refill(c);
 }
 
+static __always_inline void ray_http_loop_set(struct ray_http_loop *c, struct ray_slot *s, struct ray_node_conn *conn)
+{
+	c->s = s;
+	c->conn = conn;
+	c->is_out = s->cursor[RAY_AT_FLAGS] & RAY_AT_OUT;
+	c->stream = ray_http_stream(conn, c->is_out);
+	ray_http_window(s)->event = 0;
+}
+
+/* A plain head, if there is one: whether nothing is left to do but to tell w->event, if there is one. */
+static __always_inline int ray_http_plain(struct ray_http_loop *c, const struct ray_node_window *w)
+{
+	return ray_http_may_be_plain(c, w) && ray_http_quick(c) && (w->event || ray_http_is_over(c, w));
+}
+
+static __always_inline __u64 ray_http_told(struct ray_http_loop *c, const struct ray_node_window *w)
+{
+	__u64 event = w->event;
+
+	if (!event)
+		return 0;
+	ray_http_tell(c, event);
+	c->s->is_last = ray_http_is_over(c, w);
+	return event;
+}
+
 /* The next event in the bytes that ray_http_begin() was told of; 0: no more. */
 RAY_RUNTIME __u64 ray_http_go(__u64 slot, struct ray_node_conn *conn)
 {
-	struct ray_http_loop c = { .s = ray_slot_get(slot), .conn = conn };
+	struct ray_slot *s = ray_slot_get(slot);
 	struct ray_node_window *w;
-	__u64 event;
+	struct ray_http_loop c;
 
-	if (!c.s || !conn)
+	if (!s || !conn)
 		return 0;
-	c.is_out = c.s->cursor[RAY_AT_FLAGS] & RAY_AT_OUT;
-	c.stream = ray_http_stream(conn, c.is_out);
-	w = ray_http_window(c.s);
-	w->event = 0;
-	if (!ray_http_may_be_plain(&c, w) || !ray_http_quick(&c) || (!w->event && !ray_http_is_over(&c, w)))
+	ray_http_loop_set(&c, s, conn);
+	w = ray_http_window(s);
+	if (!ray_http_plain(&c, w))
 		if (bpf_loop(RAY_HTTP_STEPS, ray_http_step, &c, 0) == RAY_HTTP_STEPS)
 			ray_http_unreadable(&c);
-	event = w->event;
-	if (!event)
-		return 0;
-	ray_http_tell(&c, event);
-	c.s->is_last = ray_http_is_over(&c, w);
-	return event;
+	return ray_http_told(&c, w);
+}
+
+/* The same for who runs at each call: what is plain is dealt with here, as a call would cost as much as half of that. */
+static __always_inline __u64 ray_http_go_here(struct ray_slot *s, struct ray_node_conn *conn)
+{
+	struct ray_node_window *w = ray_http_window(s);
+	struct ray_http_loop c;
+
+	ray_http_loop_set(&c, s, conn);
+	return ray_http_plain(&c, w) ? ray_http_told(&c, w) : ray_http_go(s->index, conn);
 }
 
 /* ---- the end of a connection ---- */

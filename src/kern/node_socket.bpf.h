@@ -134,56 +134,74 @@ static __always_inline int ray_socket_is_error(__s64 result)
 	return result < 0 && result != -RAY_EAGAIN && result != -RAY_EINTR;
 }
 
-/* size bytes went in or out. */
-static __always_inline __u64 ray_socket_bytes(struct ray_slot *s, __u64 is_out)
+/* size bytes went in or out: what is told of that itself. ray_http_go() is next. */
+static __always_inline __u64 ray_socket_passed(struct ray_slot *s, struct ray_node_conn *conn, __u64 is_out, __s64 size)
+{
+	__u64 address, vectors = ray_socket_buffers(s, &address);
+
+	s->cursor[RAY_AT_PHASE] = RAY_SOCKET_BYTES;
+	ray_http_begin(s, conn, is_out ? RAY_AT_OUT : 0, (__u32)s->hook_args[0], address, size, vectors);
+	return ray_socket_tell_bytes(s, conn, is_out ? RAY_EVENT_NET_SOCKET_WRITE : RAY_EVENT_NET_SOCKET_READ, size);
+}
+
+/* A read or write of whatever connection, with whatever result. */
+static __noinline __u64 ray_socket_any(struct ray_slot *s, __u64 is_out)
 {
 	__s64 size = s->hook_args[RAY_HOOK_RESULT];
-	__u64 fd = (__u32)s->hook_args[0], address, vectors, event;
+	__u64 fd = (__u32)s->hook_args[0], event;
 	struct ray_node_conn *conn = ray_conn_get(s, fd);
 
 	if (!conn)
 		return 0;
 	if (!is_out)
 		ray_socket_set_current(s, conn);
-	event = is_out ? RAY_EVENT_NET_SOCKET_WRITE : RAY_EVENT_NET_SOCKET_READ;
 	if (size < 0) {
 		s->cursor[RAY_AT_PHASE] = RAY_SOCKET_NONE;
+		event = is_out ? RAY_EVENT_NET_SOCKET_WRITE : RAY_EVENT_NET_SOCKET_READ;
 		return ray_socket_is_error(size) ? ray_socket_tell_bytes(s, conn, event, size) : 0;
 	}
-	s->cursor[RAY_AT_PHASE] = RAY_SOCKET_BYTES;
 	if (!size && !is_out) {
+		s->cursor[RAY_AT_PHASE] = RAY_SOCKET_BYTES;
 		event = ray_socket_tell(s, conn, RAY_EVENT_NET_STREAM_END);
 		conn = ray_socket_stop(s, conn, fd, 0);
 	} else {
-		vectors = ray_socket_buffers(s, &address);
-		ray_http_begin(s, conn, is_out ? RAY_AT_OUT : 0, fd, address, size, vectors);
-		event = ray_socket_tell_bytes(s, conn, event, size);
+		event = ray_socket_passed(s, conn, is_out, size);
 	}
 	return event ? event : ray_http_go(s->index, conn);
 }
 
-static __always_inline __u64 ray_socket_read(struct ray_slot *s)
+/* Most go this way: it has one kind of connection, which the verifier follows once. *next: that connection, if its bytes are still to be looked at. */
+static __always_inline __u64 ray_socket_bytes(struct ray_slot *s, __u64 is_out, struct ray_node_conn **next)
 {
-	__u64 number = s->hook_args[RAY_HOOK_NUMBER];
+	__s64 size = s->hook_args[RAY_HOOK_RESULT];
+	struct ray_node_conn *conn = size > 0 ? ray_conn_near(s, (__u32)s->hook_args[0]) : (void *)0;
+
+	if (!conn)
+		return ray_socket_any(s, is_out);
+	if (!is_out)
+		ray_socket_set_current(s, conn);
+	*next = conn;
+	return ray_socket_passed(s, conn, is_out, size);
+}
+
+/* Whether there is something to see in a read. */
+static __always_inline int ray_socket_read(const struct ray_slot *s, __u64 number)
+{
 	__s64 size = s->hook_args[RAY_HOOK_RESULT];
 
 	if ((number == RAY_SYS_RECVFROM && s->hook_args[3] & RAY_MSG_PEEK) ||
 	    (number == RAY_SYS_RECVMSG && s->hook_args[2] & RAY_MSG_PEEK))
 		return 0;
 	/* Nothing there: what was read before has been dealt with. */
-	if (size < 0 && !RAY_WATCHED(RAY_BITS_CARRY) &&
-	    !(RAY_WATCHED(RAY_EVENT_BIT(NET_SOCKET_READ)) && ray_socket_is_error(size)))
-		return 0;
-	return ray_socket_bytes(s, 0);
+	return size >= 0 || RAY_WATCHED(RAY_BITS_CARRY) ||
+	       (RAY_WATCHED(RAY_EVENT_BIT(NET_SOCKET_READ)) && ray_socket_is_error(size));
 }
 
-static __always_inline __u64 ray_socket_write(struct ray_slot *s)
+static __always_inline int ray_socket_write(const struct ray_slot *s)
 {
 	__s64 size = s->hook_args[RAY_HOOK_RESULT];
 
-	if (size > 0 || (RAY_WATCHED(RAY_EVENT_BIT(NET_SOCKET_WRITE)) && ray_socket_is_error(size)))
-		return ray_socket_bytes(s, 1);
-	return 0;
+	return size > 0 || (RAY_WATCHED(RAY_EVENT_BIT(NET_SOCKET_WRITE)) && ray_socket_is_error(size));
 }
 
 /* ---- beginnings and ends ---- */
@@ -304,18 +322,11 @@ static __always_inline __u64 ray_socket_close(struct ray_slot *s)
 	return ray_socket_end(s);
 }
 
-static __always_inline __u64 ray_socket_first(struct ray_slot *s)
+/* Calls that move no bytes. */
+static __always_inline __u64 ray_socket_other(struct ray_slot *s)
 {
 	__u64 number = s->hook_args[RAY_HOOK_NUMBER];
 
-	s->cursor[RAY_AT_PHASE] = RAY_SOCKET_NONE;
-	ray_http_window(s)->now = 0;
-	if (number == RAY_SYS_READ || number == RAY_SYS_READV || number == RAY_SYS_RECVFROM ||
-	    number == RAY_SYS_RECVMSG)
-		return ray_socket_read(s);
-	if (number == RAY_SYS_WRITE || number == RAY_SYS_WRITEV || number == RAY_SYS_SENDTO ||
-	    number == RAY_SYS_SENDMSG)
-		return ray_socket_write(s);
 	if (number == RAY_SYS_ACCEPT4 || number == RAY_SYS_ACCEPT)
 		return ray_socket_accept(s);
 	if (number == RAY_SYS_CLOSE)
@@ -330,16 +341,34 @@ static __always_inline __u64 ray_socket_first(struct ray_slot *s)
 	return 0;
 }
 
+static __always_inline __u64 ray_socket_first(struct ray_slot *s, struct ray_node_conn **next)
+{
+	__u64 number = s->hook_args[RAY_HOOK_NUMBER];
+
+	s->cursor[RAY_AT_PHASE] = RAY_SOCKET_NONE;
+	ray_http_window(s)->now = 0;
+	if (number == RAY_SYS_READ || number == RAY_SYS_READV || number == RAY_SYS_RECVFROM ||
+	    number == RAY_SYS_RECVMSG)
+		return ray_socket_read(s, number) ? ray_socket_bytes(s, 0, next) : 0;
+	if (number == RAY_SYS_WRITE || number == RAY_SYS_WRITEV || number == RAY_SYS_SENDTO ||
+	    number == RAY_SYS_SENDMSG)
+		return ray_socket_write(s) ? ray_socket_bytes(s, 1, next) : 0;
+	return ray_socket_other(s);
+}
+
 /* A system call of those above has returned. */
 RAY_RUNTIME __u64 ray_on_socket(__u64 slot, __u64 step)
 {
 	struct ray_slot *s = ray_slot_get(slot);
-	struct ray_node_conn *conn;
+	struct ray_node_conn *conn = (void *)0;
+	__u64 event;
 
 	if (!s)
 		return 0;
-	if (!step)
-		return ray_socket_first(s);
+	if (!step) {
+		event = ray_socket_first(s, &conn);
+		return event || !conn ? event : ray_http_go_here(s, conn);
+	}
 	if (s->cursor[RAY_AT_PHASE] == RAY_SOCKET_NONE)
 		return 0;
 	if (s->cursor[RAY_AT_PHASE] != RAY_SOCKET_BYTES)
