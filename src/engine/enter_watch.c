@@ -66,7 +66,7 @@ static void emit_tracepoint(struct ray_piece *p)
 /* ---- its handler ---- */
 
 /* R0 = what the handler tells. R1 is the number of the step. */
-static void emit_handlers(const struct ray_entry *e, struct ray_piece *p, uint32_t stop)
+static void emit_handlers(const struct ray_entry *e, const char *const *handlers, struct ray_piece *p, uint32_t stop)
 {
 	uint32_t told = ray_piece_label(p);
 
@@ -77,7 +77,7 @@ static void emit_handlers(const struct ray_entry *e, struct ray_piece *p, uint32
 		uint32_t next = ray_piece_label(p);
 
 		ray_piece_jump(p, RAY_JUMP_IMM(BPF_JNE, BPF_REG_3, (int32_t)i + 1), next);
-		ray_piece_call_runtime(p, e->handlers[i]);
+		ray_piece_call_runtime(p, handlers[i]);
 		ray_piece_jump(p, RAY_JUMP_ALWAYS, told);
 		ray_piece_place(p, next);
 	}
@@ -100,7 +100,7 @@ void ray_watch_emit_body(const struct ray_entry *e, struct ray_piece *p, uint32_
 			emit_syscall(e, p);
 	}
 	ray_piece_emit(p, RAY_MOV_IMM(BPF_REG_1, 0));
-	emit_handlers(e, p, out);
+	emit_handlers(e, e->handlers, p, out);
 	ray_piece_emit(p, RAY_STORE(BPF_DW, BPF_REG_10, BPF_REG_0, FIRST_AT));
 	ray_piece_emit(p, RAY_STORE(BPF_DW, BPF_REG_10, RAY_CTX_REG, CTX_AT));
 	ray_piece_emit(p, RAY_STORE(BPF_DW, BPF_REG_10, RAY_SLOT_REG, SLOT_AT));
@@ -186,7 +186,7 @@ static void emit_event(const struct ray_entry *e, struct ray_piece *p, uint32_t 
 
 	ray_piece_emit(p, RAY_LOAD(BPF_DW, BPF_REG_0, BPF_REG_2, FIRST_AT - CTX_AT));
 	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JEQ, BPF_REG_1, 0), is_first);
-	emit_handlers(e, p, stop);
+	emit_handlers(e, e->more, p, stop);
 	ray_piece_place(p, is_first);
 	ray_piece_jump(p, RAY_JUMP_IMM(BPF_JGE, BPF_REG_0, RAY_NODE_EVENT_COUNT), stop);
 }

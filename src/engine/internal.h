@@ -36,7 +36,8 @@ struct ray_entry {
 	uint32_t expected_attach_type; /* 0 but for uprobe_multi and system calls */
 	uint32_t attach_type_id;       /* of system calls: the tracepoint's, in the kernel's BTF */
 	bool is_watch;		       /* a hook's: it calls handlers, and clauses for what they tell (watch.h) */
-	const char **handlers;	       /* by number - 1 */
+	const char **handlers;	       /* by number - 1; of the first event of a hit */
+	const char **more;	       /* of further ones */
 	size_t handler_count;
 	struct ray_piece step; /* what one event runs */
 	bool grows;	       /* gets more sites while it runs (follow.c) */

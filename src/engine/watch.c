@@ -96,7 +96,8 @@ static struct ray_entry *entry_make(struct ray_trace *t, const struct ray_hook *
 		return NULL;
 	e->is_watch = true;
 	e->handlers = ray_arena_alloc(t->arena, sizeof(*e->handlers) * ray_hook_count);
-	if (!e->handlers)
+	e->more = ray_arena_alloc(t->arena, sizeof(*e->more) * ray_hook_count);
+	if (!e->handlers || !e->more)
 		return NULL;
 	e->clause_count = t->watch_clauses.n;
 	for (size_t i = 0; i < t->watch_clauses.n; i++) {
@@ -107,14 +108,16 @@ static struct ray_entry *entry_make(struct ray_trace *t, const struct ray_hook *
 }
 
 /* Its number in the entry, from 1. */
-static uint32_t handler_number(struct ray_entry *e, const char *handler)
+static uint32_t handler_number(struct ray_entry *e, const struct ray_hook *hook)
 {
 	size_t i;
 
 	for (i = 0; i < e->handler_count; i++)
-		if (!strcmp(e->handlers[i], handler))
+		if (!strcmp(e->handlers[i], hook->handler))
 			return (uint32_t)i + 1;
-	e->handlers[e->handler_count++] = handler;
+	e->handlers[i] = hook->handler;
+	e->more[i] = hook->more ? hook->more : hook->handler;
+	e->handler_count++;
 	return (uint32_t)i + 1;
 }
 
@@ -140,8 +143,7 @@ static struct ray_error *syscalls_point(struct ray_trace *t, struct ray_entry *e
 			return &ray_enomem;
 	for (size_t i = 0; i < ray_hook_count; i++)
 		if (ray_hooks[i].kind == e->kind && ray_hook_events(&ray_hooks[i]) & t->watched)
-			t->points.at[e->first_point + ray_hooks[i].number].probe =
-				handler_number(e, ray_hooks[i].handler);
+			t->points.at[e->first_point + ray_hooks[i].number].probe = handler_number(e, &ray_hooks[i]);
 	return NULL;
 }
 
@@ -154,7 +156,7 @@ static bool is_needed(const struct ray_trace *t, const struct ray_watch *watch, 
 
 static struct ray_point point_of(struct ray_entry *e, const struct ray_watch *watch, size_t row)
 {
-	return (struct ray_point){ .probe = handler_number(e, ray_hooks[row].handler), .tgid = (uint32_t)watch->pid };
+	return (struct ray_point){ .probe = handler_number(e, &ray_hooks[row]), .tgid = (uint32_t)watch->pid };
 }
 
 static struct ray_error *uprobes_point(struct ray_trace *t, struct ray_entry *e)
@@ -221,7 +223,7 @@ static struct ray_error *entries_make(struct ray_trace *t)
 			e = entry_make(t, &ray_hooks[i]);
 		if (!e)
 			return &ray_enomem;
-		handler_number(e, ray_hooks[i].handler);
+		handler_number(e, &ray_hooks[i]);
 	}
 	return NULL;
 }

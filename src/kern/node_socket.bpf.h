@@ -112,9 +112,8 @@ static __always_inline __u64 ray_socket_buffers(const struct ray_slot *s, __u64 
 	return vectors[1] ? vectors[1] : 1;
 }
 
-/* Nothing more will come, or go out (RAY_AT_OUT). What is spoken over TLS ends as well. The connection that may have something to tell of it. */
-static __always_inline struct ray_node_conn *ray_socket_stop(struct ray_slot *s, struct ray_node_conn *conn, __u64 fd,
-							     __u64 flags)
+/* Nothing more will come, or go out (RAY_AT_OUT). What is spoken over TLS ends as well: then that may have something to tell of it. */
+static __always_inline void ray_socket_stop(struct ray_slot *s, struct ray_node_conn *conn, __u64 fd, __u64 flags)
 {
 	struct ray_node_conn *tls = conn->ssl ? ray_conn_find(s, conn->ssl, 1) : (void *)0;
 
@@ -125,7 +124,6 @@ static __always_inline struct ray_node_conn *ray_socket_stop(struct ray_slot *s,
 	}
 	ray_http_begin(s, conn, flags, fd, 0, 0, 0);
 	ray_http_eof(flags & RAY_AT_OUT ? &conn->out : &conn->in);
-	return conn;
 }
 
 /* One that a program is told of; to try again later is none. */
@@ -144,7 +142,7 @@ static __always_inline __u64 ray_socket_passed(struct ray_slot *s, struct ray_no
 	return ray_socket_tell_bytes(s, conn, is_out ? RAY_EVENT_NET_SOCKET_WRITE : RAY_EVENT_NET_SOCKET_READ, size);
 }
 
-/* A read or write of whatever connection, with whatever result. */
+/* A read or write of whatever connection, with whatever result. Its bytes, if any, are what is left. */
 static __noinline __u64 ray_socket_any(struct ray_slot *s, __u64 is_out)
 {
 	__s64 size = s->hook_args[RAY_HOOK_RESULT];
@@ -163,11 +161,11 @@ static __noinline __u64 ray_socket_any(struct ray_slot *s, __u64 is_out)
 	if (!size && !is_out) {
 		s->cursor[RAY_AT_PHASE] = RAY_SOCKET_BYTES;
 		event = ray_socket_tell(s, conn, RAY_EVENT_NET_STREAM_END);
-		conn = ray_socket_stop(s, conn, fd, 0);
+		ray_socket_stop(s, conn, fd, 0);
 	} else {
 		event = ray_socket_passed(s, conn, is_out, size);
 	}
-	return event ? event : ray_http_go(s->index, conn);
+	return event;
 }
 
 /* Most go this way: it has one kind of connection, which the verifier follows once. *next: that connection, if its bytes are still to be looked at. */
@@ -270,9 +268,9 @@ static __always_inline __u64 ray_socket_shutdown(struct ray_slot *s)
 	if (!conn)
 		return 0;
 	event = ray_socket_tell(s, conn, RAY_EVENT_NET_STREAM_END);
-	conn = ray_socket_stop(s, conn, fd, RAY_AT_OUT);
+	ray_socket_stop(s, conn, fd, RAY_AT_OUT);
 	s->cursor[RAY_AT_PHASE] = RAY_SOCKET_BYTES;
-	return event ? event : ray_http_go(s->index, conn);
+	return event;
 }
 
 /* One end after the other: of what is spoken over TLS, of streams of HTTP/2, of requests, of the connection. */
@@ -356,8 +354,19 @@ static __always_inline __u64 ray_socket_first(struct ray_slot *s, struct ray_nod
 	return ray_socket_other(s);
 }
 
+/* What is left of the bytes, or of the end, of a call. */
+static __always_inline __u64 ray_socket_rest(struct ray_slot *s)
+{
+	struct ray_node_conn *conn;
+
+	if (s->cursor[RAY_AT_PHASE] != RAY_SOCKET_BYTES)
+		return 0;
+	conn = ray_conn_find(s, s->cursor[RAY_AT_KEY], s->cursor[RAY_AT_FLAGS] & RAY_AT_TLS);
+	return conn ? ray_http_go(s->index, conn) : 0;
+}
+
 /* A system call of those above has returned. */
-RAY_RUNTIME __u64 ray_on_socket(__u64 slot, __u64 step)
+RAY_RUNTIME __u64 ray_on_socket(__u64 slot)
 {
 	struct ray_slot *s = ray_slot_get(slot);
 	struct ray_node_conn *conn = (void *)0;
@@ -365,16 +374,20 @@ RAY_RUNTIME __u64 ray_on_socket(__u64 slot, __u64 step)
 
 	if (!s)
 		return 0;
-	if (!step) {
-		event = ray_socket_first(s, &conn);
-		return event || !conn ? event : ray_http_go_here(s, conn);
-	}
-	if (s->cursor[RAY_AT_PHASE] == RAY_SOCKET_NONE)
+	event = ray_socket_first(s, &conn);
+	if (event)
+		return event;
+	return conn ? ray_http_go_here(s, conn) : ray_socket_rest(s);
+}
+
+/* What else there is to tell of it. A function of its own: the kernel allows for little more stack than one of both takes. */
+RAY_RUNTIME __u64 ray_on_socket_more(__u64 slot)
+{
+	struct ray_slot *s = ray_slot_get(slot);
+
+	if (!s || s->cursor[RAY_AT_PHASE] == RAY_SOCKET_NONE)
 		return 0;
-	if (s->cursor[RAY_AT_PHASE] != RAY_SOCKET_BYTES)
-		return ray_socket_end(s);
-	conn = ray_conn_find(s, s->cursor[RAY_AT_KEY], s->cursor[RAY_AT_FLAGS] & RAY_AT_TLS);
-	return conn ? ray_http_go(slot, conn) : 0;
+	return s->cursor[RAY_AT_PHASE] == RAY_SOCKET_BYTES ? ray_socket_rest(s) : ray_socket_end(s);
 }
 
 #endif

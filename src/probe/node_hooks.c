@@ -88,10 +88,10 @@
 #define POLLS (LOOP | PHASE | CALLBACK | BIT(TIMER_FIRE))
 
 /* A system call on sockets. */
-#define SOCKET(call, needed, help)                                                                                    \
-	{                                                                                                             \
-		.handler = "ray_on_socket", .kind = RAY_SITE_SYSCALL_EXIT, .number = SYS_##call, .needed_by = needed, \
-		.helps = help                                                                                         \
+#define SOCKET(call, needed, help)                                                                       \
+	{                                                                                                \
+		.handler = "ray_on_socket", .more = "ray_on_socket_more", .kind = RAY_SITE_SYSCALL_EXIT, \
+		.number = SYS_##call, .needed_by = needed, .helps = help                                 \
 	}
 #define SOCKET_READ(call) \
 	SOCKET(call, HTTP_SERVER | HTTP_CLIENT | BIT(NET_SOCKET_READ) | BIT(NET_STREAM_END), HTTP2 | TLS | CARRY)

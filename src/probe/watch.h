@@ -14,6 +14,7 @@ enum { RAY_HOOK_NAMES = 8 };
 /* A row. The same function or system call stands in one row of its kind only. */
 struct ray_hook {
 	const char *handler;	 /* function of the runtime: "ray_on_socket" */
+	const char *more;	 /* what tells further events of the same hit; NULL: the handler itself */
 	enum ray_site_kind kind; /* SYSCALL_ENTER, SYSCALL_EXIT, UPROBE, URETPROBE, RAW_TRACEPOINT */
 	/* RAY_EVENT_BIT()s: events that cannot be told without it, and those that it only makes better. It hangs for both. */
 	uint64_t needed_by, helps;

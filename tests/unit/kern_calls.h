@@ -28,8 +28,10 @@ static inline void set_call(uint64_t number, uint64_t a, uint64_t b, uint64_t c,
 	s->hook_args[RAY_HOOK_RESULT] = (uint64_t)result;
 }
 
+/* Step 0: the first event of that call; then whatever follows. */
 static inline int64_t next_event(int step)
 {
+	kern_slot(&run)->spills[6] = !!step;
 	return kern_call(&run, (uint64_t)step, 0, 0, 0);
 }
 
@@ -76,13 +78,15 @@ static inline int count_connections(void)
 /* Loads the handler, for those who want these events; or skips the test. */
 static inline void need_calls(uint64_t watched)
 {
+	static const char *const handlers[] = { "ray_on_socket", "ray_on_socket_more" };
+
 	if (!run.plan.event_size) {
 		run.plan.event_at = run.plan.slot_size;
 		run.plan.event_size = sizeof(struct ray_node_area);
 		run.plan.slot_size += run.plan.event_size;
 	}
 	run.trace.watched = watched;
-	if (kern_load(&run, "ray_on_socket"))
+	if (kern_load_all(&run, handlers, RAY_COUNT(handlers)))
 		return;
 	if (strstr(run.skip, "not permitted"))
 		skip();

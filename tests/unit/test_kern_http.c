@@ -322,7 +322,7 @@ static void make_conversation(void)
 
 static void no_event(void)
 {
-	int64_t event = kern_call(&run, 0, 0, 0, 0);
+	int64_t event = next_event(0);
 
 	if (event)
 		fail_msg("event %lld that nobody expects", (long long)event);
@@ -403,7 +403,7 @@ static void check_event(const struct mark *m)
 static void expect(const struct mark *m, int step, bool is_server)
 {
 	uint64_t shift = is_server ? 0 : RAY_EVENT_HTTP_CLIENT_REQUEST - RAY_EVENT_HTTP_SERVER_REQUEST;
-	int64_t event = kern_call(&run, (uint64_t)step, 0, 0, 0);
+	int64_t event = next_event(step);
 
 	if (event != (int64_t)(m->event + shift))
 		fail_msg("event %lld, expected %d of request %d at %zu", (long long)event, m->event, m->request, m->at);
@@ -441,7 +441,7 @@ static void feed(struct stream *s, bool is_out, size_t n, bool is_server)
 	s->fed += n;
 	for (; s->next_mark < s->mark_count && s->marks[s->next_mark].at <= s->fed; s->next_mark++)
 		expect(&s->marks[s->next_mark], step++, is_server);
-	if (kern_call(&run, (uint64_t)step, 0, 0, 0))
+	if (next_event(step))
 		fail_msg("more events than there are, after %zu bytes", s->fed);
 	for (int i = 0; i < used; i++)
 		free(copies[i]);
@@ -493,7 +493,7 @@ static void close_connection(bool is_server)
 		m.request = i;
 		expect(&m, step++, is_server);
 	}
-	if (kern_call(&run, (uint64_t)step, 0, 0, 0))
+	if (next_event(step))
 		fail_msg("more events than there are, at the end");
 }
 
@@ -516,7 +516,7 @@ static void end_responses(bool is_server)
 	expect(&m, 0, is_server);
 	responses.marks[responses.mark_count++] = m;
 	responses.next_mark++;
-	assert_int_equal(kern_call(&run, 1, 0, 0, 0), 0);
+	assert_int_equal(next_event(1), 0);
 }
 
 static void converse(bool is_server)

@@ -10,12 +10,12 @@
 
 #include "kern_run.h"
 
-enum handler { SOCKET, READ, READ_RETURN, WRITE, WRITE_RETURN, READ_EX, FREE };
+enum handler { SOCKET, SOCKET_MORE, READ, READ_RETURN, WRITE, WRITE_RETURN, READ_EX, FREE };
 enum { PAIRS = 3, FIRST_SSL = 0x1000 };
 
-static const char *const handlers[] = { "ray_on_socket",    "ray_on_ssl_read",	       "ray_on_ssl_read_return",
-					"ray_on_ssl_write", "ray_on_ssl_write_return", "ray_on_ssl_read_ex",
-					"ray_on_ssl_free" };
+static const char *const handlers[] = { "ray_on_socket",	  "ray_on_socket_more", "ray_on_ssl_read",
+					"ray_on_ssl_read_return", "ray_on_ssl_write",	"ray_on_ssl_write_return",
+					"ray_on_ssl_read_ex",	  "ray_on_ssl_free" };
 static const char hello[] = "\x16\x03\x01\x00\x05hello", secret[] = "\x17\x03\x03\x00\x05 noise";
 static const char request[] = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n", response[] = "HTTP/1.1 204 No Content\r\n\r\n";
 
@@ -39,7 +39,7 @@ static const int64_t *call(enum handler handler, uint64_t a, uint64_t b, uint64_
 	slot->hook_args[3] = d;
 	slot->hook_args[RAY_HOOK_RESULT] = (uint64_t)result;
 	for (size_t i = 0; i < RAY_COUNT(told) - 1; i++) {
-		slot->spills[6] = handler;
+		slot->spills[6] = handler == SOCKET && i ? SOCKET_MORE : handler;
 		told[i] = kern_call(&run, i, 0, 0, 0);
 		if (!told[i])
 			break;
