@@ -125,6 +125,7 @@ struct ray_error *ray_stacker_create(struct ray_trace *t, struct ray_stacker **r
 	t->wants_stacks = wants_names(t);
 	s->forgets = !holds_stacks(t);
 	s->begun_ns = ray_clock_ns();
+	s->clock_ns = ray_stack_clock(t);
 	/* Other programs need no process, and start faster. */
 	if (t->wants_stacks || t->maps[RAY_LINK_STACK_SCRATCH] >= 0)
 		open_targets(s);

@@ -162,6 +162,11 @@ void ray_stack_maps_deinit(struct ray_stacker *s);
 void ray_stack_maps_push(struct ray_stacker *s, struct ray_stack_process *p);
 void ray_stack_maps_forget(struct ray_stacker *s, struct ray_stack_process *p);
 
+/* ---- stacks_age.c ---- */
+
+/* The period of the clock that all clauses hang on; 0: there is none, or something else. */
+uint64_t ray_stack_clock(const struct ray_trace *t);
+
 struct ray_stacker {
 	struct ray_trace *trace;
 	/* Records that are under way when all is forgotten find what they need in the one before. */
@@ -175,6 +180,7 @@ struct ray_stacker {
 	struct ray_kernel_names *kernel_names; /* NULL: nobody has asked yet, or it cannot be asked */
 	uint64_t clock;			       /* counts uses */
 	uint64_t taken_ns;		       /* when the last stack was recorded that came */
+	uint64_t clock_ns; /* the period of the clock that all of them are of; 0: they come as they like */
 };
 
 #endif

@@ -5,7 +5,8 @@
  * sends again. Records that were made under the old one are still on their way then: the table before is kept until the next time.
  *
  * Also when to look for new ones. To be woken costs who is traced as much as the walk of its stack: while stacks come one after the other we look by
- * ourselves, and say so. */
+ * ourselves, and say so. A clock that is slower than our rounds is looked after just when it has struck: then nothing waits for long, and nobody
+ * gets up in vain. CPUs' clocks were started one after the other, and strike together. */
 #include "base/clock.h"
 #include "engine/engine.h"
 #include "engine/stacks.h"
@@ -16,6 +17,8 @@ enum {
 	ROUND_MS = 5,	       /* so often we look */
 	STEADY_NS = 100000000, /* while the last stack is younger than this */
 	AWAY_NS = 50000000,    /* and nobody wakes us, even if naming takes that long */
+	SLOWEST_NS = 20000000, /* a clock that nobody need be woken for */
+	AFTER_NS = 500000,     /* it has struck everywhere */
 };
 
 static bool is_due(const struct ray_stacker *s, uint64_t age)
@@ -61,9 +64,38 @@ void ray_stacker_age(struct ray_stacker *s)
 	s->trace->state->stack_epoch++;
 }
 
+uint64_t ray_stack_clock(const struct ray_trace *t)
+{
+	uint64_t period = 0;
+
+	for (size_t i = 0; i < t->entries.n; i++) {
+		const struct ray_entry *e = t->entries.at[i];
+
+		if (!e->clause_count || e->kind == RAY_SITE_BEGIN || e->kind == RAY_SITE_END)
+			continue;
+		for (size_t k = 0; k < e->sites.n; k++) {
+			if (e->kind != RAY_SITE_PROFILE || (period && period != e->sites.at[k]->period_ns))
+				return 0;
+			period = e->sites.at[k]->period_ns;
+		}
+	}
+	return t->watched || period > SLOWEST_NS ? 0 : period;
+}
+
+/* Until the clock has struck again. */
+static int round_ms(const struct ray_stacker *s, uint64_t now)
+{
+	uint64_t period = s->clock_ns;
+
+	if (period <= (uint64_t)ROUND_MS * 1000000 || now < s->taken_ns)
+		return ROUND_MS;
+	return (int)((period - (now - s->taken_ns) % period + AFTER_NS) / 1000000) + 1;
+}
+
 int ray_trace_wait_ms(struct ray_trace *t, int most_ms)
 {
 	uint64_t now = ray_clock_ns();
+	int ms;
 
 	if (!t->settings.is_patient || !t->wants_stacks)
 		return most_ms;
@@ -72,5 +104,6 @@ int ray_trace_wait_ms(struct ray_trace *t, int most_ms)
 		return most_ms;
 	}
 	t->state->stack_wake_at = now + AWAY_NS;
-	return most_ms < ROUND_MS ? most_ms : ROUND_MS;
+	ms = round_ms(t->stacker, now);
+	return most_ms < ms ? most_ms : ms;
 }
