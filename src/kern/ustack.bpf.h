@@ -40,7 +40,7 @@ static __always_inline __u64 ray_walk_wakes(__u64 now)
 }
 
 /* Where to note that this stack was sent in this epoch; NULL: it was. */
-static __always_inline __u64 *ray_walk_new(__u64 mark, __u64 now)
+static __always_inline __u64 *ray_walk_new(__u64 mark)
 {
 	__u32 key = mark >> 8 & (RAY_STACKID_SETS - 1);
 	struct ray_stackid_set *set = bpf_map_lookup_elem(RAY_MAP(STACKIDS), &key);
@@ -55,14 +55,14 @@ static __always_inline __u64 *ray_walk_new(__u64 mark, __u64 now)
 			free = &set->sent[i];
 	}
 	/* Any of them: most are of earlier epochs. */
-	return free ? free : &set->sent[now >> 4 & (RAY_STACKID_WAYS - 1)];
+	return free ? free : &set->sent[mark >> 32 & (RAY_STACKID_WAYS - 1)];
 }
 
 /* A stack that user space has not seen yet, on its way at once: objects it names may move any moment. */
 static __noinline void ray_walk_send(struct ray_slot *s, struct ray_walker *w, __u64 id)
 {
 	struct ray_record_stack *r = &w->record;
-	__u64 now = bpf_ktime_get_ns(), pid_tgid = bpf_get_current_pid_tgid(), mark, before, *sent;
+	__u64 now, pid_tgid, mark, before, *sent;
 	struct ray_walk_context context = { w };
 	__u32 size = r->bytes;
 	struct ray_state *state = ray_state_get();
@@ -70,13 +70,15 @@ static __noinline void ray_walk_send(struct ray_slot *s, struct ray_walker *w, _
 	if (!state || size > RAY_STACK_BYTES)
 		return;
 	mark = ray_hash_add(id, *(volatile __u64 *)&state->stack_epoch) | 1;
-	sent = ray_walk_new(mark, now);
+	sent = ray_walk_new(mark);
 	if (!sent)
 		return;
 	/* Whoever was first on another CPU sends it. */
 	before = *(volatile __u64 *)sent;
 	if (before == mark || __sync_val_compare_and_swap(sent, before, mark) == mark)
 		return;
+	now = bpf_ktime_get_ns();
+	pid_tgid = bpf_get_current_pid_tgid();
 	w->next = 0;
 	bpf_loop(r->count, ray_walk_context_of, &context, 0);
 	size += sizeof(*r);

@@ -401,6 +401,12 @@ static __always_inline __u64 ray_walk_kernel_word(__u64 address)
 	return value;
 }
 
+/* A word of a structure whose type the verifier knows: a plain load, which reads 0 where nothing is. */
+static __always_inline void *ray_walk_typed_word(const void *structure, __u64 offset)
+{
+	return *(void *const volatile *)((const char *)structure + offset);
+}
+
 /* What is known of the process. Mostly it is the one of the last time, of which nothing has changed since. */
 static __always_inline void ray_walk_process(struct ray_walker *w, __u32 tgid)
 {
@@ -430,7 +436,7 @@ static __noinline int ray_walk_begin(struct ray_slot *s, struct ray_walker *w)
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
 	void *regs = (void *)bpf_task_pt_regs(task);
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
-	__u64 mm = ray_walk_kernel_word((__u64)task + RAY_CONST(TASK_MM));
+	void *mm = ray_walk_typed_word(task, RAY_CONST(TASK_MM)), *utask;
 
 	w->record.count = w->record.bytes = 0;
 	w->record.stop = RAY_STOP_BROKEN;
@@ -444,7 +450,7 @@ static __noinline int ray_walk_begin(struct ray_slot *s, struct ray_walker *w)
 	/* Threads of the kernel have no memory of a user's. */
 	if (!mm || bpf_probe_read_kernel(w->record.regs, sizeof(w->record.regs), regs))
 		return 0;
-	w->record.space = ray_walk_kernel_word(mm + RAY_CONST(MM_START_STACK));
+	w->record.space = (__u64)ray_walk_typed_word(mm, RAY_CONST(MM_START_STACK));
 	w->at.pc = w->record.regs[RAY_REG_IP];
 	w->at.sp = w->record.regs[RAY_REG_SP];
 	w->at.fp = w->record.regs[RAY_REG_BP];
@@ -458,11 +464,10 @@ static __noinline int ray_walk_begin(struct ray_slot *s, struct ray_walker *w)
 		return 0;
 	ray_walk_process(w, tgid);
 	w->tag = ray_hash_add(w->record.space, (__u64)tgid << 32 | w->process.version);
-	w->returns = ray_walk_kernel_word((__u64)task + RAY_CONST(TASK_UTASK));
-	if (w->returns)
-		w->returns = ray_walk_kernel_word(w->returns + RAY_CONST(UTASK_RETURNS));
+	utask = ray_walk_typed_word(task, RAY_CONST(TASK_UTASK));
+	w->returns = utask ? (__u64)ray_walk_typed_word(utask, RAY_CONST(UTASK_RETURNS)) : 0;
 	if (w->returns) {
-		w->trampoline = ray_walk_kernel_word(mm + RAY_CONST(MM_XOL_AREA));
+		w->trampoline = ray_walk_kernel_word((__u64)mm + RAY_CONST(MM_XOL_AREA));
 		w->trampoline = w->trampoline ? ray_walk_kernel_word(w->trampoline + RAY_CONST(XOL_VADDR)) : 0;
 	}
 	if (!ray_walk_read(w, w->record.top, sizeof(w->record.top), w->at.sp))
