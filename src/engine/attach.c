@@ -9,6 +9,7 @@
 
 #include "engine/attach.h"
 #include "engine/cpus.h"
+#include "engine/progeny.h"
 
 struct ray_error *ray_attach_error(int errnum, const char *what)
 {
@@ -70,6 +71,8 @@ static struct ray_error *clock_attach(struct ray_trace *t, const struct ray_entr
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_CPU_CLOCK,
 		.sample_period = e->sites.at[i]->period_ns,
+		/* A CPU that has nothing to do runs no process that is followed: its clock need not ask us. */
+		.exclude_idle = e->kind == RAY_SITE_PROFILE && ray_progeny_is_wanted(t),
 	};
 
 	return ray_perf_attach(t, e, &attr, cpu, e->first_point + i, e->probes.at[i]->name);

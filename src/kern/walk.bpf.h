@@ -174,7 +174,7 @@ static __always_inline int ray_walk_v8_words(struct ray_walker *w, struct ray_wa
 	__u32 flags = 0;
 	int building;
 
-	if (!w || !f || ray_walk_read(w, f->words, sizeof(f->words), w->at.fp - RAY_FRAME_BELOW))
+	if (ray_walk_read(w, f->words, sizeof(f->words), w->at.fp - RAY_FRAME_BELOW))
 		return 0;
 	flags = RAY_FRAME_HAS_WORDS;
 	building = ray_walk_is_building(w);
@@ -191,13 +191,9 @@ static __always_inline int ray_walk_v8_words(struct ray_walker *w, struct ray_wa
 }
 
 /* What makes two frames of V8 the same: the function, where in it, and what it was called on. Functions move; what they share stays. */
-RAY_WALK_PART int ray_walk_hash_v8(struct ray_walker *w, struct ray_walk_frame *f)
+static __always_inline void ray_walk_hash_v8(struct ray_walker *w, struct ray_walk_frame *f)
 {
-	__u64 hash;
-
-	if (!w || !f)
-		return 0;
-	hash = w->hash;
+	__u64 hash = w->hash;
 
 	if (f->flags & RAY_FRAME_HAS_FUNCTION) {
 		if (w->process.shared_at == 24 || !w->is_known)
@@ -212,7 +208,6 @@ RAY_WALK_PART int ray_walk_hash_v8(struct ray_walker *w, struct ray_walk_frame *
 		hash = ray_hash_add(hash, f->words[4]);
 	}
 	w->hash = hash;
-	return 1;
 }
 
 static __always_inline int ray_walk_is_code(const struct ray_walker *w, __u64 word)
@@ -244,7 +239,14 @@ RAY_WALK_PART int ray_walk_hash_leaf(struct ray_walker *w, struct ray_walk_frame
 	return 1;
 }
 
-/* A builtin on the frame of a compiled function: where in the function it was called from lies below that frame. */
+/* A builtin on the frame of a compiled function: of an interpreted one the frame itself says where it is. */
+static __always_inline int ray_walk_has_below(const struct ray_walker *w, const struct ray_walk_frame *f)
+{
+	return f->flags & RAY_FRAME_HAS_FUNCTION && ((f->words[0] & 0xffffffff) || !ray_is_tagged(f->words[1])) &&
+	       w->below_left;
+}
+
+/* Where in the function it was called from lies below that frame. */
 RAY_WALK_PART int ray_walk_below(struct ray_walker *w, struct ray_walk_frame *f)
 {
 	__u64 hash;
@@ -252,11 +254,6 @@ RAY_WALK_PART int ray_walk_below(struct ray_walker *w, struct ray_walk_frame *f)
 	if (!w || !f)
 		return 0;
 	hash = w->hash;
-
-	/* Of an interpreted function the frame itself says where it is. */
-	if (!(f->flags & RAY_FRAME_HAS_FUNCTION) || (!(f->words[0] & 0xffffffff) && ray_is_tagged(f->words[1])) ||
-	    !w->below_left)
-		return 0;
 	if (ray_walk_read(w, f->below, sizeof(f->below), f->sp))
 		return 0;
 	f->flags |= RAY_FRAME_HAS_BELOW;
@@ -273,11 +270,11 @@ RAY_WALK_PART int ray_walk_below(struct ray_walker *w, struct ray_walk_frame *f)
 	return 1;
 }
 
-RAY_WALK_PART int ray_walk_by_pointer(struct ray_walker *w, struct ray_walk_frame *f, int native)
+static __always_inline int ray_walk_by_pointer(struct ray_walker *w, struct ray_walk_frame *f, int native)
 {
 	__u64 link[2] = { 0, 0 };
 
-	if (!w || !f || !ray_is_frame_pointer(&w->at))
+	if (!ray_is_frame_pointer(&w->at))
 		return RAY_STEP_BAD;
 	if (!native && ray_walk_v8_words(w, f)) {
 		link[0] = f->words[5];
@@ -344,7 +341,7 @@ static __always_inline int ray_walk_one(struct ray_walker *w, struct ray_walk_fr
 		ray_walk_hash_v8(w, f);
 		if (first)
 			ray_walk_hash_leaf(w, f);
-		else if (known)
+		else if (known && ray_walk_has_below(w, f))
 			ray_walk_below(w, f);
 	}
 	w->record.bytes += ray_walk_frame_size(f->flags);
