@@ -9,11 +9,11 @@
 //   rounds                    optional, 5 if not given
 //   about                     optional: how it is measured, for docs/bench.md
 //   peerRounds                optional: peers that are far away are measured in the first rounds only
-//   rows(context)             [{ what, unit, ours, peer: { name, measure }, atMost, atLeast, ratio, rounds }]
+//   rows(context)             [{ what, unit, ours, peer: { name, measure }, atMost, atLeast, ratio, rounds, times }]
 // ours and measure return a number, or null if they cannot be measured here; atMost is the most that ours may
-// be, atLeast the least, ratio the most that ours / peer may be; rounds limits how often it is measured. Contenders take turns, so that
-// what else the machine does hits all alike, and the median of each counts. --write puts the tables into docs/bench.md; those
-// that were not measured stay as they are.
+// be, atLeast the least, ratio the most that ours / peer may be; rounds limits how often it is measured, times is how often in each round. Contenders take turns, so that
+// what else the machine does hits all alike, and the median of each counts; behind ± is how far off that may be: its standard error, estimated from the
+// median deviation. --write puts the tables into docs/bench.md; those that were not measured stay as they are.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -26,6 +26,14 @@ export function median(numbers) {
 	if (!sorted.length) return null;
 	const middle = sorted.length >> 1;
 	return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/** The standard error of the median; null where there is too little to tell. */
+export function uncertainty(numbers) {
+	const given = numbers.filter((n) => n !== null);
+	if (given.length < 5) return null;
+	const middle = median(given), deviation = median(given.map((n) => Math.abs(n - middle)));
+	return 1.2533 * 1.4826 * deviation / Math.sqrt(given.length);
 }
 
 const format = (number) => (number === null ? '-' : number >= 100 ? number.toFixed(0) : number.toPrecision(3));
@@ -50,13 +58,14 @@ function judge({ atMost, atLeast, ratio }, ours, quotient) {
 }
 
 async function measureRows(rows, rounds, peerRounds) {
-	const samples = rows.map(() => ({ ours: [], peer: [] }));
+	const samples = rows.map(() => ({ ours: [], peer: [] })), times = (row) => row.times ?? 1;
 	for (let round = 0; round < rounds; round++) {
 		for (const [i, row] of rows.entries()) {
 			if (round >= (row.rounds ?? rounds)) continue;
 			const turns = [['ours', row.ours], ['peer', row.peer?.measure]];
 			if (round % 2) turns.reverse();
-			for (const [side, measure] of turns) if (measure && (side === 'ours' || round < peerRounds)) samples[i][side].push(await measure());
+			for (const [side, measure] of turns)
+				for (let time = 0; measure && time < (side === 'ours' ? times(row) : round < peerRounds ? 1 : 0); time++) samples[i][side].push(await measure());
 		}
 		if (process.stderr.isTTY) process.stderr.write(`\r  round ${round + 1} of ${rounds}`);
 	}
@@ -65,7 +74,8 @@ async function measureRows(rows, rounds, peerRounds) {
 		const ours = median(samples[i].ours), peer = median(samples[i].peer);
 		const quotient = ours === null || peer === null || !peer ? null : ours / peer;
 		const shown = quotient === null ? '' : quotient < 1 ? `1/${format(1 / quotient)}` : format(quotient);
-		return [row.what, row.unit, format(ours), row.peer ? `${format(peer)} (${row.peer.name})` : '', shown, ...judge(row, ours, quotient)];
+		const error = uncertainty(samples[i].ours), told = error ? `${format(ours)} ±${error.toPrecision(2)}` : format(ours);
+		return [row.what, row.unit, told, row.peer ? `${format(peer)} (${row.peer.name})` : '', shown, ...judge(row, ours, quotient)];
 	});
 }
 
