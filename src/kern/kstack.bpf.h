@@ -77,7 +77,7 @@ struct ray_kernel_context {
 };
 
 /* The piece of the stack that begins near address, to the end of its page at most. */
-RAY_WALK_PART int ray_kernel_move(struct ray_kernel_walk *w, __u64 address)
+RAY_WALK_PART int ray_walk_kernel_move(struct ray_kernel_walk *w, __u64 address)
 {
 	__u64 start = address & ~63ULL, size = RAY_PAGE - (start & (RAY_PAGE - 1));
 
@@ -98,7 +98,7 @@ static __always_inline int ray_kernel_read(struct ray_kernel_walk *w, __u64 addr
 	__u64 at = address - w->window_start;
 
 	if (at >= w->window_size) {
-		if (address & 7 || !ray_kernel_move(w, address))
+		if (address & 7 || !ray_walk_kernel_move(w, address))
 			return 0;
 		at = address - w->window_start;
 	}
@@ -138,7 +138,7 @@ static __always_inline __u64 ray_orc_rows_to_page(struct ray_kernel_walk *w, __u
 }
 
 /* Looks up how to leave pc, into w->orc, and remembers it. */
-RAY_WALK_PART int ray_orc_learn(struct ray_kernel_walk *w, struct ray_orc_place *place, __u64 pc)
+RAY_WALK_PART int ray_walk_orc_learn(struct ray_kernel_walk *w, struct ray_orc_place *place, __u64 pc)
 {
 	__u64 page = (pc - RAY_CONST(TEXT_START)) >> RAY_PAGE_SHIFT, rows, raw = 0;
 
@@ -165,7 +165,7 @@ static __always_inline struct ray_orc ray_orc_of(struct ray_kernel_walk *w, __u6
 
 	if (place->pc == pc)
 		return place->orc;
-	ray_orc_learn(w, place, pc);
+	ray_walk_orc_learn(w, place, pc);
 	return w->orc;
 }
 
