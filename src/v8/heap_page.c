@@ -196,6 +196,9 @@ bool ray_v8_page_rescue(struct ray_v8_scan *s, uint64_t address, struct ray_v8_p
 	const struct ray_v8_owner *owner;
 	bool is_known = false, sane;
 
+	/* A process that runs may just have been making it. */
+	if (ray_v8_page_prove(s, address, ret))
+		return true;
 	if (!read_page(s, address, ret))
 		return false;
 	owner = known_owner(s->heap, ret->owner);
