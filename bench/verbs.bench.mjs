@@ -75,10 +75,10 @@ export function rows({ server, verbs }) {
 	const row = (what, atLeast, measure, peer) => ({ what, unit: '% kept', atLeast, ours: measure, peer });
 	const count = twice(ours('syscalls', '-c')), list = twice(ours('syscalls'));
 	return [
-		{ ...row('http --top', 90, ours('http', '--top'), bpftrace('bpftrace, uprobes', bpftraceHttp(pid, summing))), times: 2 },
+		{ ...row('http --top', 90, ours('http', '--top'), bpftrace('bpftrace, uprobes', bpftraceHttp(pid, summing))), times: 3 },
 		{ ...row('http --top, nothing pinned', undefined, anywhere('http', '--top')), rounds: 5 },
 		row('http, every request printed', 80, ours('http'), bpftrace('bpftrace, uprobes', bpftraceHttp(pid, printing))),
-		{ ...row('loop', 97, ours('loop')), times: 2 },
+		{ ...row('loop', 97, ours('loop')), times: 3 },
 		row('gc', 97, ours('gc')),
 		row('syscalls -c', 90, count, bpftrace('bpftrace', countingCalls(pid))),
 		row('syscalls -c', undefined, count, strace('strace -c', '-c')),
