@@ -9,7 +9,7 @@
 #ifndef RAY_KERN_NODE_HTTP_BPF_H
 #define RAY_KERN_NODE_HTTP_BPF_H
 
-#include "kern/node_http_quick.bpf.h"
+#include "kern/node_http_direct.bpf.h"
 
 /* ---- chunks ---- */
 
@@ -143,6 +143,7 @@ static __always_inline void ray_http_begin(struct ray_slot *s, struct ray_node_c
 	s->cursor[RAY_AT_VECTORS] = vectors;
 	w->at = w->end = 0;
 	w->now = 0;
+	w->filled = 0;
 	ray_http_try(flags & RAY_AT_OUT ? &conn->out : &conn->in);
 }
 
@@ -170,11 +171,20 @@ static __always_inline void ray_http_tell(struct ray_http_loop *c, __u64 event)
 		ray_http_answered(c->conn, c->stream);
 }
 
-/* Whether bytes that begin here may be a plain head: then they are in the window now. */
-static __always_inline int ray_http_may_be_plain(struct ray_http_loop *c, const struct ray_node_window *w)
+/* Whether bytes that begin here are a plain head: then it is parsed now. */
+static __always_inline int ray_http_is_plain(struct ray_http_loop *c, struct ray_node_window *w)
 {
-	return c->stream->state == RAY_HTTP_START && !c->stream->carried && w->at >= w->end &&
-	       c->s->cursor[RAY_AT_SIZE] && !ray_http_refill(c);
+	__u64 *cursor = c->s->cursor, filled = w->filled;
+
+	if (filled) {
+		w->filled = 0;
+		w->end = filled;
+		cursor[RAY_AT_ADDRESS] += filled;
+		cursor[RAY_AT_SIZE] -= filled;
+		return w->is_plain;
+	}
+	return c->stream->state == RAY_HTTP_START && !c->stream->carried && w->at >= w->end && cursor[RAY_AT_SIZE] &&
+	       !ray_http_refill(c) && ray_quick_parse(w);
 }
 
 static __always_inline void ray_http_loop_set(struct ray_http_loop *c, struct ray_slot *s, struct ray_node_conn *conn)
@@ -187,9 +197,9 @@ static __always_inline void ray_http_loop_set(struct ray_http_loop *c, struct ra
 }
 
 /* A plain head, if there is one: whether nothing is left to do but to tell w->event, if there is one. */
-static __always_inline int ray_http_plain(struct ray_http_loop *c, const struct ray_node_window *w)
+static __always_inline int ray_http_plain(struct ray_http_loop *c, struct ray_node_window *w)
 {
-	return ray_http_may_be_plain(c, w) && ray_http_quick(c) && (w->event || ray_http_is_over(c, w));
+	return ray_http_is_plain(c, w) && ray_http_quick(c) && (w->event || ray_http_is_over(c, w));
 }
 
 static __always_inline __u64 ray_http_told(struct ray_http_loop *c, const struct ray_node_window *w)
@@ -218,16 +228,6 @@ RAY_RUNTIME __u64 ray_http_go(__u64 slot, struct ray_node_conn *conn)
 		if (bpf_loop(RAY_HTTP_STEPS, ray_http_step, &c, 0) == RAY_HTTP_STEPS)
 			ray_http_unreadable(&c);
 	return ray_http_told(&c, w);
-}
-
-/* The same for who runs at each call: what is plain is dealt with here, as a call would cost as much as half of that. */
-static __always_inline __u64 ray_http_go_here(struct ray_slot *s, struct ray_node_conn *conn)
-{
-	struct ray_node_window *w = ray_http_window(s);
-	struct ray_http_loop c;
-
-	ray_http_loop_set(&c, s, conn);
-	return ray_http_plain(&c, w) ? ray_http_told(&c, w) : ray_http_go(s->index, conn);
 }
 
 /* ---- the end of a connection ---- */

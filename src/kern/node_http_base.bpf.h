@@ -225,6 +225,17 @@ static __always_inline long ray_http_next_buffer(struct ray_http_loop *c)
 	return 0;
 }
 
+/* The window holds n bytes from address on; not 0: they cannot be read. */
+static __always_inline long ray_http_fill(struct ray_node_window *w, __u64 address, __u64 n)
+{
+	if (bpf_probe_read_user(w->bytes, n, (void *)address))
+		return 1;
+	/* What is compared by words does not see the bytes of before. */
+	for (int i = 0; i < 4; i++)
+		ray_word_put(&w->bytes[n + 8 * i], 0);
+	return 0;
+}
+
 /* The window is used up: fill it, or step over what need not be in it. 1: no more bytes. */
 static __always_inline long ray_http_refill(struct ray_http_loop *c)
 {
@@ -239,11 +250,8 @@ static __always_inline long ray_http_refill(struct ray_http_loop *c)
 	} else {
 		if (n > RAY_NODE_WINDOW)
 			n = RAY_NODE_WINDOW;
-		if (bpf_probe_read_user(w->bytes, n, (void *)cursor[RAY_AT_ADDRESS]))
+		if (ray_http_fill(w, cursor[RAY_AT_ADDRESS], n))
 			return ray_http_unreadable(c);
-		/* What is compared by words does not see the bytes of before. */
-		for (int i = 0; i < 4; i++)
-			ray_word_put(&w->bytes[n + 8 * i], 0);
 		w->at = 0;
 		w->end = n;
 	}
@@ -278,6 +286,15 @@ static __always_inline void ray_pending_free(struct ray_node_conn *conn, __u64 n
 		bpf_map_delete_elem(RAY_MAP(NODE_REQUESTS), &key);
 }
 
+static __always_inline void ray_pending_clear(struct ray_node_pending *pending)
+{
+	pending->body = 0;
+	pending->forwarded = 0;
+	pending->request.id = 0;
+	pending->request.url_length = 0;
+	pending->request.host[0] = pending->request.user_agent[0] = pending->request.forwarded_for[0] = 0;
+}
+
 /* NULL: no room; it is counted. */
 static __always_inline struct ray_node_pending *ray_pending_new(struct ray_http_loop *c, __u64 number)
 {
@@ -298,11 +315,7 @@ static __always_inline struct ray_node_pending *ray_pending_new(struct ray_http_
 			return 0;
 		}
 	}
-	pending->body = 0;
-	pending->forwarded = 0;
-	pending->request.id = 0;
-	pending->request.url_length = 0;
-	pending->request.host[0] = pending->request.user_agent[0] = pending->request.forwarded_for[0] = 0;
+	ray_pending_clear(pending);
 	return pending;
 }
 

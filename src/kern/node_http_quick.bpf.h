@@ -56,10 +56,10 @@ static __always_inline __u64 ray_quick_header(const struct ray_node_window *w, _
 		       RAY_TEXT_NONE;
 }
 
-/* Word by word from h->at, which is in the first line; where a line begins it is looked what it holds. Texts last to the end of their line. */
+/* Two words at a time from h->at, which is in the first line; where a line begins it is looked what it holds. Texts last to the end of their line. */
 static __always_inline int ray_quick_headers(const struct ray_node_window *w, struct ray_node_head *h)
 {
-	__u64 at = h->at, text = RAY_TEXT_NONE, marks;
+	__u64 at = h->at, text = RAY_TEXT_NONE, marks, more;
 
 	RAY_ROLLED
 	for (int i = 0; i < RAY_QUICK_STEPS; i++) {
@@ -71,9 +71,14 @@ static __always_inline int ray_quick_headers(const struct ray_node_window *w, st
 		if (at >= RAY_NODE_WINDOW)
 			return 0;
 		marks = ray_word_marks(ray_word_at(&w->bytes[at]), RAY_EACH_BYTE('\n'));
+		more = ray_word_marks(ray_word_at(&w->bytes[at + 8]), RAY_EACH_BYTE('\n'));
+		if (!(marks | more)) {
+			at += 16;
+			continue;
+		}
 		if (!marks) {
 			at += 8;
-			continue;
+			marks = more;
 		}
 		at += ray_word_place(marks) + 1;
 		text &= RAY_TEXTS - 1;
@@ -239,14 +244,9 @@ static __always_inline int ray_quick_parse(struct ray_node_window *w)
 	       ray_quick_value(w, &h->texts[RAY_TEXT_AGENT], RAY_NODE_AGENT);
 }
 
-/* The request becomes one that is on its way. */
-static __always_inline void ray_quick_pend(struct ray_http_loop *c, const struct ray_node_window *w,
-					   const struct ray_node_head *h)
+static __always_inline void ray_quick_texts(const struct ray_node_window *w, const struct ray_node_head *h,
+					    struct ray_node_pending *pending)
 {
-	struct ray_node_pending *pending = ray_pending_get(c->conn, c->stream->number);
-
-	if (!pending)
-		return;
 	ray_word_put(pending->request.method, h->method);
 	pending->request.url_length = h->texts[RAY_TEXT_URL].size;
 	ray_quick_copy(w, &h->texts[RAY_TEXT_URL], pending->request.url, RAY_NODE_URL);
@@ -254,14 +254,24 @@ static __always_inline void ray_quick_pend(struct ray_http_loop *c, const struct
 	ray_quick_copy(w, &h->texts[RAY_TEXT_AGENT], pending->request.user_agent, RAY_NODE_AGENT);
 }
 
-/* The window begins with the first byte of a message. 1: its head is understood, and all that followed from it is done; w->event says what it told. */
+/* The request becomes one that is on its way. */
+static __always_inline void ray_quick_pend(struct ray_http_loop *c, const struct ray_node_window *w,
+					   const struct ray_node_head *h)
+{
+	struct ray_node_pending *pending = ray_pending_get(c->conn, c->stream->number);
+
+	if (pending)
+		ray_quick_texts(w, h, pending);
+}
+
+/* The window begins with the first byte of a message, whose head was parsed. 1: it is understood, and all that followed from it is done; w->event says what it told. */
 static __always_inline int ray_http_quick(struct ray_http_loop *c)
 {
 	struct ray_node_window *w = ray_http_window(c->s);
 	struct ray_node_stream *stream = c->stream;
 	struct ray_node_head *h = &w->head;
 
-	if (!ray_quick_parse(w) || !ray_http_message(c, h->flags & RAY_HTTP_IS_RESPONSE))
+	if (!ray_http_message(c, h->flags & RAY_HTTP_IS_RESPONSE))
 		return 0;
 	stream->flags = h->flags;
 	stream->left = h->length;

@@ -96,6 +96,40 @@ static __always_inline void ray_http_tell_method(struct ray_node_response *r, co
 	r->method[1] = ends ? 0 : ends_rest ? rest & (((ends_rest & -ends_rest) >> 7) - 1) : rest;
 }
 
+/* What there is of an answer so far. */
+struct ray_http_answer {
+	__u64 status, bytes, body, request_body;
+	__u64 start; /* when its first byte went; 0: there is none yet */
+};
+
+/* The arguments of a response. */
+static __always_inline void ray_http_tell_answer(struct ray_http_loop *c, struct ray_node_pending *pending,
+						 const struct ray_http_answer *answer)
+{
+	struct ray_node_response *r = &ray_node_area(c->s)->response;
+	__u64 *args = c->s->args;
+
+	ray_http_tell_request(c, pending);
+	r->status = answer->status;
+	r->aborted = 0;
+	r->id = pending->request.id;
+	r->bytes = answer->bytes;
+	r->body_bytes = answer->body;
+	r->request_body_bytes = answer->request_body;
+	r->ttfb = answer->start ? answer->start - pending->request.start : 0;
+	r->latency = ray_node_now(c->s) - pending->request.start;
+	r->stream = 0;
+	ray_http_tell_method(r, &pending->request);
+	args[6] = args[0];
+	args[0] = args[1];
+	args[1] = args[2];
+	args[2] = args[3];
+	args[3] = (__s64)c->conn->connection.fd;
+	args[4] = r->status;
+	args[5] = r->id;
+	args[7] = RAY_AREA_ADDRESS(response);
+}
+
 /* stream is the one of responses; is it in the answer to this request? Else there is none yet. */
 static __always_inline void ray_http_tell_response(struct ray_http_loop *c, struct ray_node_pending *pending,
 						   __u64 number)
@@ -104,31 +138,17 @@ static __always_inline void ray_http_tell_response(struct ray_http_loop *c, stru
 	int is_server = !!(conn->flags & RAY_CONN_IS_SERVER);
 	struct ray_node_stream *answers = is_server ? &conn->out : &conn->in;
 	struct ray_node_stream *requests = is_server ? &conn->in : &conn->out;
-	struct ray_node_response *r = &ray_node_area(c->s)->response;
-	__u64 *args = c->s->args;
-	int has_begun;
+	struct ray_http_answer answer = { 0 };
 
-	ray_http_tell_request(c, pending);
-	has_begun = answers->number == number && (answers->flags & RAY_HTTP_IS_RESPONSE) &&
-		    (answers->status >= 200 || answers->status == 101);
-	r->status = has_begun ? answers->status : 0;
-	r->aborted = 0;
-	r->id = pending->request.id;
-	r->bytes = has_begun ? answers->bytes : 0;
-	r->body_bytes = has_begun ? answers->body : 0;
-	r->request_body_bytes = requests->number == number ? requests->body : pending->body;
-	r->ttfb = has_begun ? answers->start - pending->request.start : 0;
-	r->latency = ray_node_now(c->s) - pending->request.start;
-	r->stream = 0;
-	ray_http_tell_method(r, &pending->request);
-	args[6] = args[0];
-	args[0] = args[1];
-	args[1] = args[2];
-	args[2] = args[3];
-	args[3] = (__s64)conn->connection.fd;
-	args[4] = r->status;
-	args[5] = r->id;
-	args[7] = RAY_AREA_ADDRESS(response);
+	if (answers->number == number && (answers->flags & RAY_HTTP_IS_RESPONSE) &&
+	    (answers->status >= 200 || answers->status == 101)) {
+		answer.status = answers->status;
+		answer.bytes = answers->bytes;
+		answer.body = answers->body;
+		answer.start = answers->start;
+	}
+	answer.request_body = requests->number == number ? requests->body : pending->body;
+	ray_http_tell_answer(c, pending, &answer);
 }
 
 /* What runs on this thread from now on runs for this request; for none if the same bytes hold another. */

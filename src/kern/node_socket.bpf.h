@@ -20,6 +20,8 @@ enum {
 	RAY_SHUT_RD = 0,
 };
 
+_Static_assert(RAY_SYS_READ == 0 && RAY_SYS_WRITE == 1, "the number says which way bytes go");
+
 /* slot->cursor[RAY_AT_PHASE] */
 enum { RAY_SOCKET_NONE, RAY_SOCKET_BYTES, RAY_SOCKET_END_TLS, RAY_SOCKET_END_H2, RAY_SOCKET_END };
 
@@ -166,20 +168,6 @@ static __noinline __u64 ray_socket_any(struct ray_slot *s, __u64 is_out)
 		event = ray_socket_passed(s, conn, is_out, size);
 	}
 	return event;
-}
-
-/* Most go this way: it has one kind of connection, which the verifier follows once. *next: that connection, if its bytes are still to be looked at. */
-static __always_inline __u64 ray_socket_bytes(struct ray_slot *s, __u64 is_out, struct ray_node_conn **next)
-{
-	__s64 size = s->hook_args[RAY_HOOK_RESULT];
-	struct ray_node_conn *conn = size > 0 ? ray_conn_near(s, (__u32)s->hook_args[0]) : (void *)0;
-
-	if (!conn)
-		return ray_socket_any(s, is_out);
-	if (!is_out)
-		ray_socket_set_current(s, conn);
-	*next = conn;
-	return ray_socket_passed(s, conn, is_out, size);
 }
 
 /* Whether there is something to see in a read. */
@@ -339,18 +327,16 @@ static __always_inline __u64 ray_socket_other(struct ray_slot *s)
 	return 0;
 }
 
-static __always_inline __u64 ray_socket_first(struct ray_slot *s, struct ray_node_conn **next)
+static __always_inline __u64 ray_socket_first(struct ray_slot *s)
 {
 	__u64 number = s->hook_args[RAY_HOOK_NUMBER];
 
-	s->cursor[RAY_AT_PHASE] = RAY_SOCKET_NONE;
-	ray_http_window(s)->now = 0;
 	if (number == RAY_SYS_READ || number == RAY_SYS_READV || number == RAY_SYS_RECVFROM ||
 	    number == RAY_SYS_RECVMSG)
-		return ray_socket_read(s, number) ? ray_socket_bytes(s, 0, next) : 0;
+		return ray_socket_read(s, number) ? ray_socket_any(s, 0) : 0;
 	if (number == RAY_SYS_WRITE || number == RAY_SYS_WRITEV || number == RAY_SYS_SENDTO ||
 	    number == RAY_SYS_SENDMSG)
-		return ray_socket_write(s) ? ray_socket_bytes(s, 1, next) : 0;
+		return ray_socket_write(s) ? ray_socket_any(s, 1) : 0;
 	return ray_socket_other(s);
 }
 
@@ -365,19 +351,43 @@ static __always_inline __u64 ray_socket_rest(struct ray_slot *s)
 	return conn ? ray_http_go(s->index, conn) : 0;
 }
 
+/* Nearly all that a server reads and writes; see node_http_direct.bpf.h. */
+static __always_inline __u64 ray_socket_direct(struct ray_slot *s)
+{
+	__u64 number = s->hook_args[RAY_HOOK_NUMBER], size = s->hook_args[RAY_HOOK_RESULT];
+	struct ray_node_conn *conn;
+
+	if (RAY_WATCHED(RAY_BITS_CARRY | RAY_EVENT_BIT(HTTP_SERVER_RESPONSE_START)) || !RAY_WATCHED(RAY_BITS_SERVER) ||
+	    (number != RAY_SYS_READ && number != RAY_SYS_WRITE))
+		return RAY_DIRECT_NOT;
+	conn = ray_conn_near(s, (__u32)s->hook_args[0]);
+	if (!conn)
+		return RAY_DIRECT_NOT;
+	s->cursor[RAY_AT_FLAGS] = 0;
+	s->cursor[RAY_AT_KEY] = (__u32)s->hook_args[0];
+	return ray_http_direct(s, conn, number, s->hook_args[1], size);
+}
+
 /* A system call of those above has returned. */
 RAY_RUNTIME __u64 ray_on_socket(__u64 slot)
 {
 	struct ray_slot *s = ray_slot_get(slot);
-	struct ray_node_conn *conn = (void *)0;
+	struct ray_node_window *w;
 	__u64 event;
+	__u32 filled;
 
 	if (!s)
 		return 0;
-	event = ray_socket_first(s, &conn);
-	if (event)
+	w = ray_http_window(s);
+	s->cursor[RAY_AT_PHASE] = RAY_SOCKET_NONE;
+	w->now = w->filled = 0;
+	event = ray_socket_direct(s);
+	if (event != RAY_DIRECT_NOT)
 		return event;
-	return conn ? ray_http_go_here(s, conn) : ray_socket_rest(s);
+	filled = w->filled;
+	event = ray_socket_first(s);
+	w->filled = filled;
+	return event ? event : ray_socket_rest(s);
 }
 
 /* What else there is to tell of it. A function of its own: the kernel allows for little more stack than one of both takes. */
