@@ -157,5 +157,8 @@ void ray_gen_field_store(struct ray_gen *g, const struct ray_field *f, const str
 /* ---- gen_action.c, gen_aggregate.c ---- */
 void ray_gen_action(struct ray_gen *g, const struct ray_statement *s, const struct ray_step *step);
 void ray_gen_aggregate(struct ray_gen *g, const struct ray_statement *s);
+bool ray_gen_has_bins(const struct ray_aggregation *a);
+/* The value in R6 becomes the number of its bin. */
+void ray_gen_bin(struct ray_gen *g, const struct ray_aggregation *a);
 
 #endif

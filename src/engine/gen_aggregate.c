@@ -313,43 +313,6 @@ static void update_bin(struct ray_gen *g, const struct ray_agg_plan *a, bool has
 		add_one(g, 0);
 }
 
-/* llquantize() whose powers and parts are found by shifts. */
-static bool is_powers_of_two(const struct ray_aggregation *a)
-{
-	const int64_t *p = a->parameters;
-
-	return a->function == RAY_AGG_LLQUANTIZE && p[0] == 2 && p[1] >= 0 && p[1] <= p[2] && p[2] < 63 && p[3] >= 2 &&
-	       (p[3] & (p[3] - 1)) == 0;
-}
-
-/* The value in R6 becomes its bin's number. */
-static void find_bin(struct ray_gen *g, const struct ray_aggregation *a)
-{
-	static const char *const functions[] = { [RAY_AGG_QUANTIZE] = "ray_quantize_bin",
-						 [RAY_AGG_LQUANTIZE] = "ray_lquantize_bin",
-						 [RAY_AGG_LLQUANTIZE] = "ray_llquantize_bin" };
-	int parameters = a->function == RAY_AGG_QUANTIZE ? 0 : a->function == RAY_AGG_LQUANTIZE ? 3 : 4;
-
-	ray_gen_emit(g, RAY_MOV_REG(R1, R6));
-	if (is_powers_of_two(a)) {
-		ray_gen_emit(g, RAY_MOV_IMM(R2, a->parameters[1]));
-		ray_gen_emit(g, RAY_MOV_IMM(R3, a->parameters[2]));
-		ray_gen_emit(g, RAY_MOV_IMM(R4, __builtin_ctzll((uint64_t)a->parameters[3])));
-		ray_piece_call_runtime(g->c, "ray_llquantize_shift");
-		ray_gen_emit(g, RAY_MOV_REG(R6, R0));
-		return;
-	}
-	for (int i = 0; i < parameters; i++)
-		ray_piece_load_u64(g->c, R2 + i, a->parameters[i]);
-	ray_piece_call_runtime(g->c, functions[a->function]);
-	ray_gen_emit(g, RAY_MOV_REG(R6, R0));
-}
-
-static bool has_bins(const struct ray_aggregation *a)
-{
-	return a->function == RAY_AGG_QUANTIZE || a->function == RAY_AGG_LQUANTIZE || a->function == RAY_AGG_LLQUANTIZE;
-}
-
 void ray_gen_aggregate(struct ray_gen *g, const struct ray_statement *s)
 {
 	const struct ray_agg_plan *a = &g->plan->aggregations[s->aggregation->id];
@@ -361,8 +324,8 @@ void ray_gen_aggregate(struct ray_gen *g, const struct ray_statement *s)
 	if (s->has_increment)
 		ray_gen_expr(g, s->args[s->arg_count - 1], 1);
 	g->temps = 0;
-	if (has_bins(s->aggregation))
-		find_bin(g, s->aggregation);
+	if (ray_gen_has_bins(s->aggregation))
+		ray_gen_bin(g, s->aggregation);
 	if (continues(g, s)) {
 		take_element(g, end);
 	} else {

@@ -80,6 +80,21 @@ test('histograms', needsRoot, async () => {
 		`              -2 ${' '.repeat(40)}| 0        \n              -1 ${'@'.repeat(40)}| -2       \n               0 ${' '.repeat(40)}| 0        \n`);
 });
 
+// Powers of two are found without a loop, most of them without a call: each value must be in the bin that holds it.
+test('llquantize() of powers of two', needsRoot, async () => {
+	for (const [low, high, steps] of [[10, 38, 16], [0, 61, 2], [6, 31, 64], [7, 32, 8], [3, 3, 4]]) {
+		const edges = Array.from({ length: 62 }, (_, i) => 2n ** BigInt(i));
+		const values = [...new Set([...edges.flatMap((edge) => [edge - 1n, edge, edge + 1n, edge + edge / 2n, edge + (edge * 13n) / 16n]), 0n])].filter((v) => v < 2n ** 62n);
+		const { stdout } = await begin(values.map((v) => `this->v = (int64_t)${v}; @[this->v] = llquantize(this->v, 2, ${low}, ${high}, ${steps});`).join('\n') + 'printa("key %d%@d", @);');
+		const got = new Map(stdout.split('key ').slice(1).map((text) => [BigInt(text.split('\n')[0]), text.match(/^ *(.*?) \|@+ +1 *$/m)?.[1]]));
+		for (const value of values) {
+			const power = BigInt(value.toString(2).length - 1), size = 2n ** (power + 1n) / BigInt(steps) || 1n;
+			const expected = value < 2n ** BigInt(low) ? (low ? `abs() < ${2n ** BigInt(low)}` : '0') : power > BigInt(high) ? `>= ${2n ** BigInt(high + 1)}` : String(value - (value % size));
+			assert.equal(got.get(value), expected, `${value} of ${low}..${high}, ${steps} steps`);
+		}
+	}
+});
+
 test('printa', needsRoot, async (t) => {
 	const fill = '@a[1] = sum(30); @a[2] = sum(10); @a[3] = sum(20); @b[1] = sum(1); @b[4] = sum(2);';
 	const cases = [
