@@ -186,6 +186,9 @@ struct ray_error *ray_link_constant(struct ray_trace *t, uint32_t number, uint64
 	case RAY_LINK_WATCHED:
 		*ret = t->watched;
 		return NULL;
+	case RAY_LINK_UNREAD:
+		*ret = t->unread;
+		return NULL;
 	case RAY_LINK_RING_FLAGS:
 		*ret = t->settings.is_patient || !t->wants_stacks ? BPF_RB_NO_WAKEUP : 0;
 		return NULL;

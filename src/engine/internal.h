@@ -92,6 +92,7 @@ struct ray_trace {
 	RAY_VEC(struct ray_entry *) entries;
 	RAY_VEC(struct ray_point) points;
 	uint64_t watched; /* bits of the events of node that clauses have, or may get */
+	uint64_t unread;  /* RAY_UNREAD_*: texts that none of them reads */
 	RAY_VEC(struct ray_watched_probe) watched_probes;
 	RAY_VEC(const struct ray_clause *) watch_clauses; /* bit i of struct ray_node_point */
 	RAY_VEC(struct ray_watch *) watches;

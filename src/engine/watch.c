@@ -193,6 +193,7 @@ static struct ray_error *watch_take(struct ray_trace *t, struct ray_watch *watch
 /* What clauses may want of processes that come later. */
 static struct ray_error *reserve(struct ray_trace *t)
 {
+	t->unread = ray_watch_unread(t->program);
 	for (size_t i = 0; i < t->program->clauses.n; i++) {
 		const struct ray_clause *clause = t->program->clauses.at[i];
 		uint64_t events = 0;

@@ -25,6 +25,9 @@ RAY_MUST_USE struct ray_error *ray_watch_grow(struct ray_trace *t, pid_t pid);
 /* A process has ended: what was kept for it goes; with is_kept only on our side, as the kernel's is about what it is now. */
 void ray_watch_forget(struct ray_trace *t, pid_t pid, bool is_kept);
 
+/* watch_texts.c. RAY_UNREAD_* */
+uint64_t ray_watch_unread(const struct ray_program *program);
+
 /* enter_watch.c: what a hook does once it has its slot; what it does for each event. */
 void ray_watch_emit_body(const struct ray_entry *e, struct ray_piece *p, uint32_t out);
 void ray_watch_emit_step(struct ray_trace *t, struct ray_entry *e);

@@ -7,6 +7,9 @@
 /* Whether anybody wants one of these events (RAY_EVENT_BIT()): known when the program is linked, so what nobody wants costs nothing. */
 #define RAY_WATCHED(bits) ((RAY_CONST(WATCHED) & (bits)) != 0)
 
+/* Whether anybody reads this text of requests: likewise. */
+#define RAY_IS_READ(text) (!(RAY_CONST(UNREAD) & RAY_UNREAD_##text))
+
 static __always_inline struct ray_watched *ray_watched_get(void)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;

@@ -216,6 +216,9 @@ enum ray_node_text_kind {
 	RAY_TEXTS = 8
 };
 
+/* Texts of requests that no clause reads: they need not be kept. */
+enum { RAY_UNREAD_HOST = 1, RAY_UNREAD_AGENT = 2, RAY_UNREAD_FORWARDED = 4 };
+
 struct ray_node_area {
 	struct ray_node_request request;
 	struct ray_node_connection connection;

@@ -292,7 +292,12 @@ static __always_inline void ray_pending_clear(struct ray_node_pending *pending)
 	pending->forwarded = 0;
 	pending->request.id = 0;
 	pending->request.url_length = 0;
-	pending->request.host[0] = pending->request.user_agent[0] = pending->request.forwarded_for[0] = 0;
+	if (RAY_IS_READ(HOST))
+		pending->request.host[0] = 0;
+	if (RAY_IS_READ(AGENT))
+		pending->request.user_agent[0] = 0;
+	if (RAY_IS_READ(FORWARDED))
+		pending->request.forwarded_for[0] = 0;
 }
 
 /* NULL: no room; it is counted. */

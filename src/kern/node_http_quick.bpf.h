@@ -35,13 +35,13 @@ static __always_inline __u64 ray_quick_header(const struct ray_node_window *w, _
 		return RAY_TEXT_COUNT;
 	if (h->flags & RAY_HTTP_IS_RESPONSE)
 		return RAY_TEXT_NONE;
-	if ((low & RAY_FIRST_BYTES(5)) == RAY_WORD('h', 'o', 's', 't', ':', 0, 0, 0)) {
+	if (RAY_IS_READ(HOST) && (low & RAY_FIRST_BYTES(5)) == RAY_WORD('h', 'o', 's', 't', ':', 0, 0, 0)) {
 		if (h->texts[RAY_TEXT_HOST].size)
 			return RAY_TEXT_NONE; /* the first one counts */
 		h->texts[RAY_TEXT_HOST].at = at + 5;
 		return RAY_TEXT_HOST;
 	}
-	if (low == RAY_WORD('u', 's', 'e', 'r', '-', 'a', 'g', 'e')) {
+	if (RAY_IS_READ(AGENT) && low == RAY_WORD('u', 's', 'e', 'r', '-', 'a', 'g', 'e')) {
 		rest = RAY_LOWER(ray_word_at(&w->bytes[at + 8]));
 		if ((rest & RAY_FIRST_BYTES(3)) != RAY_WORD('n', 't', ':', 0, 0, 0, 0, 0) ||
 		    h->texts[RAY_TEXT_AGENT].size)
@@ -51,7 +51,7 @@ static __always_inline __u64 ray_quick_header(const struct ray_node_window *w, _
 	}
 	/* Only a request that has an upgrade header can ask for one. */
 	return low == RAY_WORD('u', 'p', 'g', 'r', 'a', 'd', 'e', ':') ||
-			       low == RAY_WORD('x', '-', 'f', 'o', 'r', 'w', 'a', 'r') ?
+			       (RAY_IS_READ(FORWARDED) && low == RAY_WORD('x', '-', 'f', 'o', 'r', 'w', 'a', 'r')) ?
 		       RAY_TEXT_COUNT :
 		       RAY_TEXT_NONE;
 }
@@ -240,8 +240,8 @@ static __always_inline int ray_quick_parse(struct ray_node_window *w)
 		    !ray_quick_request_line(w, h, word))
 		return 0;
 	return ray_quick_headers(w, h) && ray_quick_length(w, h) &&
-	       ray_quick_value(w, &h->texts[RAY_TEXT_HOST], RAY_NODE_HOST) &&
-	       ray_quick_value(w, &h->texts[RAY_TEXT_AGENT], RAY_NODE_AGENT);
+	       (!RAY_IS_READ(HOST) || ray_quick_value(w, &h->texts[RAY_TEXT_HOST], RAY_NODE_HOST)) &&
+	       (!RAY_IS_READ(AGENT) || ray_quick_value(w, &h->texts[RAY_TEXT_AGENT], RAY_NODE_AGENT));
 }
 
 static __always_inline void ray_quick_texts(const struct ray_node_window *w, const struct ray_node_head *h,
@@ -250,8 +250,10 @@ static __always_inline void ray_quick_texts(const struct ray_node_window *w, con
 	ray_word_put(pending->request.method, h->method);
 	pending->request.url_length = h->texts[RAY_TEXT_URL].size;
 	ray_quick_copy(w, &h->texts[RAY_TEXT_URL], pending->request.url, RAY_NODE_URL);
-	ray_quick_copy(w, &h->texts[RAY_TEXT_HOST], pending->request.host, RAY_NODE_HOST);
-	ray_quick_copy(w, &h->texts[RAY_TEXT_AGENT], pending->request.user_agent, RAY_NODE_AGENT);
+	if (RAY_IS_READ(HOST))
+		ray_quick_copy(w, &h->texts[RAY_TEXT_HOST], pending->request.host, RAY_NODE_HOST);
+	if (RAY_IS_READ(AGENT))
+		ray_quick_copy(w, &h->texts[RAY_TEXT_AGENT], pending->request.user_agent, RAY_NODE_AGENT);
 }
 
 /* The request becomes one that is on its way. */

@@ -404,7 +404,7 @@ struct ray_name_offsets {
 #define RAY_LINK_CONSTS(X) \
 	X(STRSIZE) X(SLOT_MASK) /* offsets into the slot are and-ed with it */ \
 	X(BLOCK) /* largest copy at a masked offset */ X(WORK_AT) /* the runtime's own area */ X(SCRATCH_START) X(SCRATCH_SIZE) \
-	X(NSPEC) X(RING_FLAGS) /* of records: whether each wakes who waits for it */ X(EVENT_AT) /* struct ray_node_area */ X(RECORD_AT) /* the record that a clause makes */ X(WATCHED) /* RAY_EVENT_BIT()s that anybody wants */ \
+	X(NSPEC) X(RING_FLAGS) /* of records: whether each wakes who waits for it */ X(EVENT_AT) /* struct ray_node_area */ X(RECORD_AT) /* the record that a clause makes */ X(WATCHED) /* RAY_EVENT_BIT()s that anybody wants */ X(UNREAD) /* RAY_UNREAD_* */ \
 	X(TASK_REAL_PARENT) X(TASK_GROUP_LEADER) X(MM_EXE_FILE) X(TASK_TGID) X(TASK_PID) X(TASK_FILES) X(TASK_FS) X(TASK_MM) X(TASK_COMM) X(TASK_EXIT_CODE) X(TASK_SIGNAL) X(SIGNAL_GROUP_CODE) X(TASK_RUNTIME) X(TASK_DS) X(TASK_ES) X(TASK_FSBASE) X(TASK_GSBASE) X(TASK_TRAP) \
 	X(MM_ARG_START) X(MM_ARG_END) X(MM_START_STACK) X(MM_XOL_AREA) X(XOL_VADDR) X(TASK_UTASK) X(UTASK_RETURNS) X(RETURN_ADDRESS) X(RETURN_NEXT) \
 	X(FILES_FDT) X(FDT_FD) X(FDT_MAX) X(FILE_PATH) X(FILE_FLAGS) X(FILE_POS) X(FILE_INODE) X(FILE_PRIVATE) X(INODE_SB) X(SB_DEV) X(INODE_INO) X(INODE_MODE) \
