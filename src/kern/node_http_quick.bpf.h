@@ -59,7 +59,7 @@ static __always_inline __u64 ray_quick_header(const struct ray_node_window *w, _
 /* Two words at a time from h->at, which is in the first line; where a line begins it is looked what it holds. Texts last to the end of their line. */
 static __always_inline int ray_quick_headers(const struct ray_node_window *w, struct ray_node_head *h)
 {
-	__u64 at = h->at, text = RAY_TEXT_NONE, marks, more;
+	__u64 at = h->at, text = RAY_TEXT_NONE, marks;
 
 	RAY_ROLLED
 	for (int i = 0; i < RAY_QUICK_STEPS; i++) {
@@ -71,14 +71,9 @@ static __always_inline int ray_quick_headers(const struct ray_node_window *w, st
 		if (at >= RAY_NODE_WINDOW)
 			return 0;
 		marks = ray_word_marks(ray_word_at(&w->bytes[at]), RAY_EACH_BYTE('\n'));
-		more = ray_word_marks(ray_word_at(&w->bytes[at + 8]), RAY_EACH_BYTE('\n'));
-		if (!(marks | more)) {
-			at += 16;
-			continue;
-		}
 		if (!marks) {
 			at += 8;
-			marks = more;
+			continue;
 		}
 		at += ray_word_place(marks) + 1;
 		text &= RAY_TEXTS - 1;
