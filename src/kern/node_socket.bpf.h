@@ -309,7 +309,7 @@ static __always_inline __u64 ray_socket_close(struct ray_slot *s)
 }
 
 /* Calls that move no bytes. */
-static __always_inline __u64 ray_socket_other(struct ray_slot *s)
+static __noinline __u64 ray_socket_other(struct ray_slot *s)
 {
 	__u64 number = s->hook_args[RAY_HOOK_NUMBER];
 
