@@ -146,6 +146,7 @@ static struct ray_error *kernel_table(struct ray_trace *t, uint32_t number, uint
 	*ret = number == RAY_LINK_ORC_STARTS   ? o->starts :
 	       number == RAY_LINK_ORC_ROWS     ? o->rows :
 	       number == RAY_LINK_ORC_COUNT    ? o->count :
+	       number == RAY_LINK_ORC_INDEX    ? o->index :
 	       number == RAY_LINK_TEXT_START   ? o->text_start :
 	       number == RAY_LINK_TEXT_END     ? o->text_end :
 	       number == RAY_LINK_HIJACK_GRAPH ? o->graph_hook :

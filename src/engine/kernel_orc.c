@@ -13,7 +13,7 @@
 #include "kern/wire.h"
 
 /* The names of symbols, then their addresses: the value of a map that a program in the kernel fills in. */
-enum { STARTS, STARTS_END, ROWS, TEXT, TEXT_END, GRAPH, RETURN, SYMBOLS };
+enum { STARTS, STARTS_END, ROWS, ROWS_END, TEXT, TEXT_END, GRAPH, RETURN, SYMBOLS };
 enum { NAME_ROOM = 32 };
 
 struct symbols {
@@ -87,6 +87,7 @@ void ray_kernel_orc_find(const struct ray_kernel_btf *btf, struct ray_kernel_orc
 	struct symbols s = { .names = { [STARTS] = "__start_orc_unwind_ip",
 					[STARTS_END] = "__stop_orc_unwind_ip",
 					[ROWS] = "__start_orc_unwind",
+					[ROWS_END] = "__stop_orc_unwind",
 					[TEXT] = "_stext",
 					[TEXT_END] = "_etext",
 					[GRAPH] = "return_to_handler",
@@ -101,6 +102,8 @@ void ray_kernel_orc_find(const struct ray_kernel_btf *btf, struct ray_kernel_orc
 	*ret = (struct ray_kernel_orc){ .starts = at[STARTS],
 					.rows = at[ROWS],
 					.count = (at[STARTS_END] - at[STARTS]) / 4,
+					/* It has no name of its own. */
+					.index = at[ROWS_END] ? (at[ROWS_END] + 3) & ~3ULL : 0,
 					.text_start = at[TEXT],
 					.text_end = at[TEXT_END],
 					.graph_hook = at[GRAPH],

@@ -28,7 +28,8 @@ enum {
 	RAY_KERNEL_WINDOW = 1024,
 	RAY_KERNEL_FRAMES = 127, /* the kernel's own limit, unless it was changed */
 	RAY_ORC_STEPS = 24,	 /* of a search through all rows */
-	RAY_ORC_PAGES = 512,
+	RAY_ORC_BLOCK_SHIFT = 8, /* of text, in the kernel's own index of its rows */
+	RAY_ORC_LINE_SHIFT = 6,	 /* of text, in what is remembered */
 	RAY_ORC_PLACES = 1024,
 	RAY_KERNEL_CHECKS = 32, /* stacks that are compared at first, */
 	RAY_KERNEL_EVERY = 128, /* and later one in so many */
@@ -40,15 +41,12 @@ struct ray_orc {
 	__u8 sp_reg, bp_reg, type, is_exact;
 };
 
+/* What was learnt of a line of text: most of the places that a clock finds there are left alike. */
 struct ray_orc_place {
-	__u64 pc;
+	__u32 line;	  /* + 1 */
+	__u8 first, last; /* bytes of it that this is about */
+	__u8 pad[2];
 	struct ray_orc orc;
-};
-
-/* How many rows begin up to the start of a page. */
-struct ray_orc_page {
-	__u32 page; /* + 1 */
-	__u32 rows;
 };
 
 enum ray_kernel_end { RAY_KERNEL_BROKEN, RAY_KERNEL_DONE };
@@ -64,7 +62,6 @@ struct ray_kernel_walk {
 	__u64 kept[RAY_KERNEL_FRAMES + 1];
 	__u64 window_start, window_size;
 	char window[RAY_KERNEL_WINDOW + 8];
-	struct ray_orc_page pages[RAY_ORC_PAGES];
 	struct ray_orc_place places[RAY_ORC_PLACES];
 };
 
@@ -126,25 +123,51 @@ RAY_WALK_PART __u64 ray_orc_rows_to(__u64 pc, __u64 low, __u64 high)
 	return low;
 }
 
-static __always_inline __u64 ray_orc_rows_to_page(struct ray_kernel_walk *w, __u64 page)
-{
-	struct ray_orc_page *p = &w->pages[page & (RAY_ORC_PAGES - 1)];
+/* The addresses that a row is about. */
+struct ray_orc_span {
+	__u64 start, end;
+};
 
-	if (p->page != (__u32)page + 1) {
-		p->rows = ray_orc_rows_to(RAY_CONST(TEXT_START) + (page << RAY_PAGE_SHIFT), 0, RAY_CONST(ORC_COUNT));
-		p->page = page + 1;
-	}
-	return p->rows;
+/* Is pc among those of the last of so many rows? Then which they are. */
+static __always_inline int ray_orc_covers(__u64 rows, __u64 pc, struct ray_orc_span *span)
+{
+	__u64 at = RAY_CONST(ORC_STARTS) + (rows - 1) * 4;
+	__s32 distances[2] = { 0, 0 };
+
+	if (!rows || rows >= RAY_CONST(ORC_COUNT) || bpf_probe_read_kernel(distances, sizeof(distances), (void *)at))
+		return 0;
+	span->start = at + (__s64)distances[0];
+	span->end = at + 4 + (__s64)distances[1];
+	return pc >= span->start && pc < span->end;
 }
 
-/* Looks up how to leave pc, into w->orc, and remembers it. */
+/* The number of the row that covers pc, + 1. Its neighbourhood is told by the kernel's own index, which is believed only if what is found so is right. */
+static __always_inline __u64 ray_orc_search(__u64 pc, struct ray_orc_span *span)
+{
+	__u64 block = (pc - RAY_CONST(TEXT_START)) >> RAY_ORC_BLOCK_SHIFT, rows;
+	__u32 bounds[2] = { 0, 0 };
+
+	if (RAY_CONST(ORC_INDEX) &&
+	    !bpf_probe_read_kernel(bounds, sizeof(bounds), (void *)(RAY_CONST(ORC_INDEX) + block * 4)) &&
+	    bounds[0] <= bounds[1] && bounds[1] < RAY_CONST(ORC_COUNT)) {
+		rows = ray_orc_rows_to(pc, bounds[0], bounds[1] + 1);
+		if (ray_orc_covers(rows, pc, span))
+			return rows;
+	}
+	rows = ray_orc_rows_to(pc, 0, RAY_CONST(ORC_COUNT));
+	return ray_orc_covers(rows, pc, span) ? rows : 0;
+}
+
+/* Looks up how to leave pc, into w->orc, and remembers it for what is left alike of the line around it. */
 RAY_WALK_PART int ray_walk_orc_learn(struct ray_kernel_walk *w, struct ray_orc_place *place, __u64 pc)
 {
-	__u64 page = (pc - RAY_CONST(TEXT_START)) >> RAY_PAGE_SHIFT, rows, raw = 0;
+	__u64 line = (pc - RAY_CONST(TEXT_START)) >> RAY_ORC_LINE_SHIFT, rows, raw = 0;
+	__u64 start = RAY_CONST(TEXT_START) + (line << RAY_ORC_LINE_SHIFT), end = start + (1 << RAY_ORC_LINE_SHIFT);
+	struct ray_orc_span span = { 0, 0 };
 
 	if (!w || !place)
 		return 0;
-	rows = ray_orc_rows_to(pc, ray_orc_rows_to_page(w, page), ray_orc_rows_to_page(w, page + 1));
+	rows = ray_orc_search(pc, &span);
 	if (rows && bpf_probe_read_kernel(&raw, RAY_ORC_ROW_SIZE,
 					  (void *)(RAY_CONST(ORC_ROWS) + (rows - 1) * RAY_ORC_ROW_SIZE)))
 		raw = 0;
@@ -154,16 +177,20 @@ RAY_WALK_PART int ray_walk_orc_learn(struct ray_kernel_walk *w, struct ray_orc_p
 	w->orc.bp_reg = raw >> 36 & 15;
 	w->orc.type = raw >> 40 & 7;
 	w->orc.is_exact = raw >> 43 & 1;
-	place->pc = pc;
+	place->line = rows ? line + 1 : 0;
+	place->first = span.start > start ? span.start - start : 0;
+	place->last = (span.end < end ? span.end : end) - 1 - start;
 	place->orc = w->orc;
 	return 1;
 }
 
 static __always_inline struct ray_orc ray_orc_of(struct ray_kernel_walk *w, __u64 pc)
 {
-	struct ray_orc_place *place = &w->places[(pc ^ pc >> 10) & (RAY_ORC_PLACES - 1)];
+	__u64 at = pc - RAY_CONST(TEXT_START), line = at >> RAY_ORC_LINE_SHIFT,
+	      byte = at & ((1 << RAY_ORC_LINE_SHIFT) - 1);
+	struct ray_orc_place *place = &w->places[(line ^ line >> 10) & (RAY_ORC_PLACES - 1)];
 
-	if (place->pc == pc)
+	if (place->line == (__u32)line + 1 && byte >= place->first && byte <= place->last)
 		return place->orc;
 	ray_walk_orc_learn(w, place, pc);
 	return w->orc;

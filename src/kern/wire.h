@@ -289,7 +289,7 @@ enum { RAY_STACKID_SETS = 1 << 14 };
 #define RAY_WALKER_SIZE (38912 + RAY_STACK_BYTES)
 
 /* Alike for stacks of the kernel (kern/kstack.bpf.h); and of a row in the kernel's own tables. */
-enum { RAY_KERNEL_WALK_SIZE = 23040, RAY_ORC_ROW_SIZE = 6 };
+enum { RAY_KERNEL_WALK_SIZE = 18944, RAY_ORC_ROW_SIZE = 6 };
 
 /* Value of the map `processes`, by tgid: what user space knows of one. */
 struct ray_process {
@@ -411,7 +411,7 @@ struct ray_name_offsets {
 	X(PATH_DENTRY) X(PATH_MNT) X(FS_PWD) X(FS_ROOT) X(DENTRY_PARENT) X(DENTRY_NAME) X(DENTRY_INODE) X(DENTRY_SB) X(DENTRY_HASHED) \
 	X(SB_TYPE) X(FSTYPE_NAME) X(MOUNT_MNT) X(MOUNT_PARENT) X(MOUNT_MOUNTPOINT) X(VFSMOUNT_ROOT) \
 	X(SOCKET_SK) X(SOCKET_TYPE) X(SOCK_FAMILY) X(SOCK_NUM) X(SOCK_DPORT) X(SOCK_DADDR) X(SOCK_RCV_SADDR) X(SOCK_V6_DADDR) X(SOCK_V6_RCV_SADDR) \
-	X(ORC_STARTS) X(ORC_ROWS) X(ORC_COUNT) /* struct ray_kernel_orc */ X(TEXT_START) X(TEXT_END) X(HIJACK_GRAPH) X(HIJACK_RETURN) \
+	X(ORC_STARTS) X(ORC_ROWS) X(ORC_COUNT) X(ORC_INDEX) /* struct ray_kernel_orc */ X(TEXT_START) X(TEXT_END) X(HIJACK_GRAPH) X(HIJACK_RETURN) \
 	X(UNIX_ADDR) X(UNIX_PEER) X(UNIX_ADDRESS_LEN) X(UNIX_ADDRESS_NAME)
 /* clang-format on */
 
