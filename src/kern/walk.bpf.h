@@ -26,9 +26,10 @@ struct ray_walk_context {
 	struct ray_walker *w;
 };
 
-/* Is it in one of the process's ranges? Then w->range is that one. */
+/* Is it in one of the process's ranges? Then w->range is that one; else it is in w's gap. */
 RAY_WALK_PART int ray_walk_range(struct ray_walker *w, __u64 pc)
 {
+	__u64 below = 0, above = -1ULL;
 	__u32 low = 0, high, key;
 	struct ray_unwind_range *r;
 
@@ -46,13 +47,18 @@ RAY_WALK_PART int ray_walk_range(struct ray_walker *w, __u64 pc)
 			return 0;
 		if (pc < r->start) {
 			high = middle;
+			above = r->start;
 		} else if (pc >= r->end) {
 			low = middle + 1;
+			below = r->end;
 		} else {
 			w->range = *r;
 			return 1;
 		}
 	}
+	w->gap_start = below;
+	w->gap_end = above;
+	w->gap_tag = w->tag;
 	return 0;
 }
 
@@ -65,7 +71,8 @@ static __always_inline struct ray_unwind_row *ray_walk_row_at(__u32 index)
 RAY_WALK_PART int ray_walk_row(struct ray_walker *w, __u64 pc)
 {
 	struct ray_unwind_row *row;
-	__u32 start, page, low, high;
+	__u32 start, page, low, high, at;
+	int is_known;
 
 	if (!w)
 		return 0;
@@ -100,7 +107,13 @@ RAY_WALK_PART int ray_walk_row(struct ray_walker *w, __u64 pc)
 	w->leave.cfa = row->cfa;
 	w->leave.kind = row->kind;
 	w->leave.saved = row->saved;
-	return row->kind != RAY_ROW_NONE;
+	at = pc & (RAY_LINE - 1);
+	w->leave.first = at - (start - row->start < at ? start - row->start : at);
+	is_known = row->kind != RAY_ROW_NONE;
+	row = low < w->range.row_count ? ray_walk_row_at(w->range.first_row + low) : 0;
+	if (row)
+		w->leave.last = row->start - start < RAY_LINE - at ? at + (row->start - start) - 1 : RAY_LINE - 1;
+	return is_known;
 }
 
 /* A probe on a function's return has put its own address in the place of the real one, which the kernel keeps in a list. */
@@ -292,6 +305,7 @@ RAY_WALK_PART int ray_walk_learn(struct ray_walker *w, struct ray_known_place *p
 
 	if (!w || !place)
 		return 0;
+	w->leave.first = w->leave.last = pc & (RAY_LINE - 1);
 	if (ray_walk_range(w, pc)) {
 		flags = RAY_PLACE_IS_KNOWN;
 		if (ray_walk_row(w, pc))
@@ -300,7 +314,7 @@ RAY_WALK_PART int ray_walk_learn(struct ray_walker *w, struct ray_known_place *p
 			flags |= RAY_PLACE_IS_V8;
 	}
 	w->leave.flags = flags;
-	place->check = pc ^ w->tag;
+	place->check = (pc >> RAY_LINE_SHIFT) ^ w->tag;
 	place->leave = w->leave;
 	return 1;
 }
@@ -308,9 +322,13 @@ RAY_WALK_PART int ray_walk_learn(struct ray_walker *w, struct ray_known_place *p
 /* How to leave the place pc; for places that were met before without a search. */
 static __always_inline struct ray_leave ray_walk_leave(struct ray_walker *w, __u64 pc)
 {
-	struct ray_known_place *place = &w->places[(pc ^ pc >> 11 ^ pc >> 22) & (RAY_PLACES - 1)];
+	__u64 line = pc >> RAY_LINE_SHIFT, at = pc & (RAY_LINE - 1);
+	struct ray_known_place *place;
 
-	if (place->check == (pc ^ w->tag))
+	if (pc >= w->gap_start && pc < w->gap_end)
+		return (struct ray_leave){ 0 };
+	place = &w->places[(line ^ line >> 11) & (RAY_PLACES - 1)];
+	if (place->check == (line ^ w->tag) && at >= place->leave.first && at <= place->leave.last)
 		return place->leave;
 	ray_walk_learn(w, place, pc);
 	return w->leave;
@@ -461,6 +479,8 @@ static __noinline int ray_walk_begin(struct ray_slot *s, struct ray_walker *w)
 		return 0;
 	ray_walk_process(w, tgid);
 	w->tag = ray_hash_add(w->record.space, (__u64)tgid << 32 | w->process.version);
+	if (w->gap_tag != w->tag)
+		w->gap_end = 0;
 	utask = ray_walk_typed_word(task, RAY_CONST(TASK_UTASK));
 	w->returns = utask ? (__u64)ray_walk_typed_word(utask, RAY_CONST(UTASK_RETURNS)) : 0;
 	if (w->returns) {

@@ -21,12 +21,16 @@ enum {
 	RAY_WINDOW_SPARE = 256,	  /* what is copied out of it at most */
 	RAY_ROOT_ROOM = 191,	  /* what may be read above the last frame */
 	RAY_KNOWN_MAPS = 8,
-	RAY_PLACES = 2048, /* of code that are remembered */
+	RAY_LINE_SHIFT = 6,
+	RAY_LINE = 1 << RAY_LINE_SHIFT, /* of code: what is learnt of a place holds for most of the others in it */
+	RAY_PLACES = 2048,		/* of code that are remembered */
 };
 
 /* How a place in code is left: the row that covers it, and what else is known of it. */
 struct ray_leave {
-	__u32 flags; /* enum ray_place_flag */
+	__u8 flags;	  /* enum ray_place_flag */
+	__u8 first, last; /* bytes of the line around it that this holds for */
+	__u8 pad;
 	__u16 cfa;
 	__u8 kind, saved;
 };
@@ -35,7 +39,7 @@ enum ray_place_flag { RAY_PLACE_IS_KNOWN = 1 /* in some range */, RAY_PLACE_IS_V
 
 /* Sixteen bytes: four of them in a line of the processor's cache. */
 struct ray_known_place {
-	__u64 check; /* the place, and the process with its ranges */
+	__u64 check; /* the line, and the process with its ranges */
 	struct ray_leave leave;
 };
 
@@ -59,12 +63,14 @@ struct ray_walker {
 	struct ray_process process; /* of this tgid, as it was after so many changes of them all */
 	__u64 process_changes;
 	__u32 process_tgid;
-	__u32 has_process;			   /* there is an entry for it */
-	__u64 tag;				   /* tells the process and its ranges from others in `places` */
-	struct ray_unwind_range range;		   /* the last one found */
-	__u64 returns;				   /* the kernel's list of hijacked return addresses, from here on */
-	__u64 trampoline;			   /* what stands in their place */
-	struct ray_leave leave;			   /* of the place that was looked up last */
+	__u32 has_process;	       /* there is an entry for it */
+	__u64 tag;		       /* tells the process and its ranges from others in `places` */
+	struct ray_unwind_range range; /* the last one found */
+	__u64 gap_start, gap_end;      /* between two of them, where something was found last: generated code */
+	__u64 gap_tag;		       /* whose ranges those are */
+	__u64 returns;		       /* the kernel's list of hijacked return addresses, from here on */
+	__u64 trampoline;	       /* what stands in their place */
+	struct ray_leave leave;	       /* of the place that was looked up last */
 	struct ray_known_map maps[RAY_KNOWN_MAPS]; /* of receivers and contexts */
 	struct ray_known_function function;
 	__u64 window_start, window_size;
