@@ -8,21 +8,38 @@
 
 enum { RAY_WAKE_NS = 5000000 };
 
-/* Only user space asks for the contexts' types, so they are read only when it will. */
+/* Only user space asks for the contexts' types, so they are read only when it will. It asks whether a frame's context is one: so what was one before is
+ * not read again for as long as names are believed, even if a collection of garbage may have put another one in its place. */
+static __always_inline int ray_walk_context(struct ray_walker *w, __u64 object, __u64 *to)
+{
+	struct ray_known_map *known = &w->contexts[(object >> 4 ^ object >> 8) & (RAY_KNOWN_CONTEXTS - 1)];
+	__u64 check = object ^ w->contexts_tag;
+
+	if (!ray_is_tagged(object))
+		return 0;
+	if (known->object != check) {
+		known->object = 0;
+		if (bpf_probe_read_user(&known->map, 8, (void *)(object - 1)))
+			return 0;
+		ray_walk_follow(&known->map);
+		known->object = check;
+	}
+	*to = known->map;
+	return 1;
+}
+
 static long ray_walk_context_of(__u32 i __attribute__((unused)), struct ray_walk_context *c)
 {
 	struct ray_walk_frame *f;
-	__u64 at;
+	__u64 at = (__u64)c->w->functions - 1;
 
-	if (!c->w)
-		return 1;
-	at = c->w->next;
-	if (at >= c->w->record.bytes || at > RAY_STACK_BYTES - sizeof(*f))
+	RAY_OPAQUE(at);
+	if (at > RAY_STACK_BYTES - sizeof(*f))
 		return 1;
 	f = (struct ray_walk_frame *)&c->w->frames[at];
-	if (f->flags & RAY_FRAME_HAS_FUNCTION && ray_walk_map(c->w, f->words[4], &f->context_map))
+	if (ray_walk_context(c->w, f->words[4], &f->context_map))
 		f->flags |= RAY_FRAME_HAS_CONTEXT;
-	c->w->next = at + ray_walk_frame_size(f->flags);
+	c->w->functions = f->inner;
 	return 0;
 }
 
@@ -62,14 +79,15 @@ static __always_inline __u64 *ray_walk_new(__u64 mark)
 static __noinline void ray_walk_send(struct ray_slot *s, struct ray_walker *w, __u64 id)
 {
 	struct ray_record_stack *r = &w->record;
-	__u64 now, pid_tgid, mark, before, *sent;
+	__u64 now, pid_tgid, epoch, mark, before, *sent;
 	struct ray_walk_context context = { w };
 	__u32 size = r->bytes;
 	struct ray_state *state = ray_state_get();
 
 	if (!state || size > RAY_STACK_BYTES)
 		return;
-	mark = ray_hash_add(id, *(volatile __u64 *)&state->stack_epoch) | 1;
+	epoch = *(volatile __u64 *)&state->stack_epoch;
+	mark = ray_hash_add(id, epoch) | 1;
 	sent = ray_walk_new(mark);
 	if (!sent)
 		return;
@@ -79,7 +97,7 @@ static __noinline void ray_walk_send(struct ray_slot *s, struct ray_walker *w, _
 		return;
 	now = bpf_ktime_get_ns();
 	pid_tgid = bpf_get_current_pid_tgid();
-	w->next = 0;
+	w->contexts_tag = ray_hash_add(w->tag, epoch);
 	bpf_loop(r->count, ray_walk_context_of, &context, 0);
 	size += sizeof(*r);
 	r->id = id;

@@ -8,7 +8,7 @@
 #ifndef RAY_KERN_WALK_BPF_H
 #define RAY_KERN_WALK_BPF_H
 
-#include "kern/walk_memory.bpf.h"
+#include "kern/walk_place.bpf.h"
 
 /* Indices in struct pt_regs of x86-64. */
 enum {
@@ -20,101 +20,11 @@ enum {
 	RAY_REG_CS = 17,
 	RAY_REG_SP = 19
 };
-enum { RAY_CS_USER64 = 0x33, RAY_RANGE_STEPS = 14, RAY_ROW_STEPS = 13 /* a page has no more rows than bytes */ };
+enum { RAY_CS_USER64 = 0x33 };
 
 struct ray_walk_context {
 	struct ray_walker *w;
 };
-
-/* Is it in one of the process's ranges? Then w->range is that one; else it is in w's gap. */
-RAY_WALK_PART int ray_walk_range(struct ray_walker *w, __u64 pc)
-{
-	__u64 below = 0, above = -1ULL;
-	__u32 low = 0, high, key;
-	struct ray_unwind_range *r;
-
-	if (!w)
-		return 0;
-	high = w->process.range_count;
-	if (pc >= w->range.start && pc < w->range.end)
-		return 1;
-	for (int i = 0; i < RAY_RANGE_STEPS && low < high; i++) {
-		__u32 middle = low + (high - low) / 2;
-
-		key = w->process.first_range + middle;
-		r = bpf_map_lookup_elem(RAY_MAP(UNWIND_RANGES), &key);
-		if (!r)
-			return 0;
-		if (pc < r->start) {
-			high = middle;
-			above = r->start;
-		} else if (pc >= r->end) {
-			low = middle + 1;
-			below = r->end;
-		} else {
-			w->range = *r;
-			return 1;
-		}
-	}
-	w->gap_start = below;
-	w->gap_end = above;
-	w->gap_tag = w->tag;
-	return 0;
-}
-
-static __always_inline struct ray_unwind_row *ray_walk_row_at(__u32 index)
-{
-	return bpf_map_lookup_elem(RAY_MAP(UNWIND_ROWS), &index);
-}
-
-/* Finds the row of w->range that covers pc, into w->leave. */
-RAY_WALK_PART int ray_walk_row(struct ray_walker *w, __u64 pc)
-{
-	struct ray_unwind_row *row;
-	__u32 start, page, low, high, at;
-	int is_known;
-
-	if (!w)
-		return 0;
-	start = (__u32)(pc + w->range.delta);
-	page = start >> RAY_PAGE_SHIFT;
-	if (page >= w->range.page_count)
-		return 0;
-	row = ray_walk_row_at(w->range.first_page + page);
-	if (!row)
-		return 0;
-	low = row->start;
-	row = ray_walk_row_at(w->range.first_page + page + 1);
-	if (!row)
-		return 0;
-	high = row->start;
-	for (int i = 0; i < RAY_ROW_STEPS && low < high; i++) {
-		__u32 middle = low + (high - low) / 2;
-
-		row = ray_walk_row_at(w->range.first_row + middle);
-		if (!row)
-			return 0;
-		if (row->start <= start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || low > w->range.row_count)
-		return 0;
-	row = ray_walk_row_at(w->range.first_row + low - 1);
-	if (!row)
-		return 0;
-	w->leave.cfa = row->cfa;
-	w->leave.kind = row->kind;
-	w->leave.saved = row->saved;
-	at = pc & (RAY_LINE - 1);
-	w->leave.first = at - (start - row->start < at ? start - row->start : at);
-	is_known = row->kind != RAY_ROW_NONE;
-	row = low < w->range.row_count ? ray_walk_row_at(w->range.first_row + low) : 0;
-	if (row)
-		w->leave.last = row->start - start < RAY_LINE - at ? at + (row->start - start) - 1 : RAY_LINE - 1;
-	return is_known;
-}
 
 /* A probe on a function's return has put its own address in the place of the real one, which the kernel keeps in a list. */
 RAY_WALK_PART int ray_walk_hijacked(struct ray_walker *w)
@@ -194,8 +104,11 @@ static __always_inline int ray_walk_v8_words(struct ray_walker *w, struct ray_wa
 	if (building)
 		f->words[3] = w->record.regs[RAY_REG_DI];
 	if ((building || ray_is_tagged(f->words[4])) && ray_is_tagged(f->words[3])) {
-		if (ray_walk_function(&w->function, f->words[3], f->function))
+		if (ray_walk_function(&w->function, f->words[3], f->function)) {
 			flags |= RAY_FRAME_HAS_FUNCTION;
+			f->inner = w->functions;
+			w->functions = w->record.bytes + 1;
+		}
 		if (ray_walk_map(w, f->words[7], &f->receiver_map))
 			flags |= RAY_FRAME_HAS_RECEIVER;
 	}
@@ -296,42 +209,6 @@ static __always_inline int ray_walk_by_pointer(struct ray_walker *w, struct ray_
 		return RAY_STEP_FAULT;
 	}
 	return ray_step_by_link(&w->at, link[0], link[1]);
-}
-
-/* Looks up how to leave the place pc, and remembers it: into w->leave. */
-RAY_WALK_PART int ray_walk_learn(struct ray_walker *w, struct ray_known_place *place, __u64 pc)
-{
-	__u32 flags = 0;
-
-	if (!w || !place)
-		return 0;
-	w->leave.first = w->leave.last = pc & (RAY_LINE - 1);
-	if (ray_walk_range(w, pc)) {
-		flags = RAY_PLACE_IS_KNOWN;
-		if (ray_walk_row(w, pc))
-			flags |= RAY_PLACE_HAS_ROW;
-		else if (w->range.is_v8)
-			flags |= RAY_PLACE_IS_V8;
-	}
-	w->leave.flags = flags;
-	place->check = (pc >> RAY_LINE_SHIFT) ^ w->tag;
-	place->leave = w->leave;
-	return 1;
-}
-
-/* How to leave the place pc; for places that were met before without a search. */
-static __always_inline struct ray_leave ray_walk_leave(struct ray_walker *w, __u64 pc)
-{
-	__u64 line = pc >> RAY_LINE_SHIFT, at = pc & (RAY_LINE - 1);
-	struct ray_known_place *place;
-
-	if (pc >= w->gap_start && pc < w->gap_end)
-		return (struct ray_leave){ 0 };
-	place = &w->places[(line ^ line >> 11) & (RAY_PLACES - 1)];
-	if (place->check == (line ^ w->tag) && at >= place->leave.first && at <= place->leave.last)
-		return place->leave;
-	ray_walk_learn(w, place, pc);
-	return w->leave;
 }
 
 static __always_inline int ray_walk_one(struct ray_walker *w, struct ray_walk_frame *f)
@@ -457,7 +334,7 @@ static __noinline int ray_walk_begin(struct ray_slot *s, struct ray_walker *w)
 	w->record.stop = RAY_STOP_BROKEN;
 	w->record.top_count = 0;
 	w->below_left = RAY_BELOW_MAX;
-	w->range.start = w->range.end = 0;
+	w->functions = 0;
 	w->window_size = 0;
 	w->function.object = 0;
 	for (int i = 0; i < RAY_KNOWN_MAPS; i++)
@@ -479,8 +356,10 @@ static __noinline int ray_walk_begin(struct ray_slot *s, struct ray_walker *w)
 		return 0;
 	ray_walk_process(w, tgid);
 	w->tag = ray_hash_add(w->record.space, (__u64)tgid << 32 | w->process.version);
-	if (w->gap_tag != w->tag)
-		w->gap_end = 0;
+	if (w->ranges_tag != w->tag) {
+		w->ranges_tag = w->tag;
+		w->range.end = w->gap_end = 0;
+	}
 	utask = ray_walk_typed_word(task, RAY_CONST(TASK_UTASK));
 	w->returns = utask ? (__u64)ray_walk_typed_word(utask, RAY_CONST(UTASK_RETURNS)) : 0;
 	if (w->returns) {

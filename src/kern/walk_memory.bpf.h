@@ -21,6 +21,7 @@ enum {
 	RAY_WINDOW_SPARE = 256,	  /* what is copied out of it at most */
 	RAY_ROOT_ROOM = 191,	  /* what may be read above the last frame */
 	RAY_KNOWN_MAPS = 8,
+	RAY_KNOWN_CONTEXTS = 16,
 	RAY_LINE_SHIFT = 6,
 	RAY_LINE = 1 << RAY_LINE_SHIFT, /* of code: what is learnt of a place holds for most of the others in it */
 	RAY_PLACES = 2048,		/* of code that are remembered */
@@ -59,19 +60,21 @@ struct ray_walker {
 	__u32 wanted;
 	__u32 is_known;		    /* there is an entry for the process, as it is since its exec */
 	__u32 below_left;	    /* frames that may still have what lies below them */
-	__u32 next;		    /* where the frame begins whose context is read next */
+	__u32 functions;	    /* where the last frame with a function begins, + 1; 0: there is none */
 	struct ray_process process; /* of this tgid, as it was after so many changes of them all */
 	__u64 process_changes;
 	__u32 process_tgid;
 	__u32 has_process;	       /* there is an entry for it */
 	__u64 tag;		       /* tells the process and its ranges from others in `places` */
+	__u64 contexts_tag;	       /* alike, in `contexts`, with the epoch */
 	struct ray_unwind_range range; /* the last one found */
 	__u64 gap_start, gap_end;      /* between two of them, where something was found last: generated code */
-	__u64 gap_tag;		       /* whose ranges those are */
+	__u64 ranges_tag;	       /* whose those are */
 	__u64 returns;		       /* the kernel's list of hijacked return addresses, from here on */
 	__u64 trampoline;	       /* what stands in their place */
 	struct ray_leave leave;	       /* of the place that was looked up last */
-	struct ray_known_map maps[RAY_KNOWN_MAPS]; /* of receivers and contexts */
+	struct ray_known_map maps[RAY_KNOWN_MAPS]; /* of receivers */
+	struct ray_known_map contexts[RAY_KNOWN_CONTEXTS];
 	struct ray_known_function function;
 	__u64 window_start, window_size;
 	__u64 root; /* where the last walk that came to a root has ended */

@@ -234,7 +234,7 @@ enum ray_frame_flag {
 struct ray_walk_frame {
 	__u64 pc, sp;
 	__u32 flags; /* enum ray_frame_flag */
-	__u32 pad;
+	__u32 inner; /* with HAS_FUNCTION: where the one before begins that has one, + 1; 0: there is none */
 	/* From here on with HAS_WORDS. fp as it is while pc runs: the frame's own, if it has one. */
 	__u64 fp;
 	__u64 words
@@ -286,7 +286,7 @@ struct ray_stackid_set {
 enum { RAY_STACKID_SETS = 1 << 14 };
 
 /* Size of the walker's own memory, one for each slot (kern/walk.bpf.h checks it). */
-#define RAY_WALKER_SIZE (38912 + RAY_STACK_BYTES)
+#define RAY_WALKER_SIZE (39168 + RAY_STACK_BYTES)
 
 /* Alike for stacks of the kernel (kern/kstack.bpf.h); and of a row in the kernel's own tables. */
 enum { RAY_KERNEL_WALK_SIZE = 18944, RAY_ORC_ROW_SIZE = 6 };
