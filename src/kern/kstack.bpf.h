@@ -58,11 +58,11 @@ struct ray_kernel_walk {
 	__u32 count, wanted;
 	__u32 end; /* enum ray_kernel_end */
 	__u32 turns;
-	__u64 kept_count; /* of frames below, which the kernel's are to be compared with */
-	__u64 kept[RAY_KERNEL_FRAMES + 1];
 	__u64 window_start, window_size;
 	char window[RAY_KERNEL_WINDOW + 8];
 	struct ray_orc_place places[RAY_ORC_PLACES];
+	__u64 kept_count; /* of frames below, which the kernel's are to be compared with */
+	__u64 kept[RAY_KERNEL_FRAMES + 1];
 };
 
 _Static_assert(sizeof(struct ray_kernel_walk) <= RAY_KERNEL_WALK_SIZE, "scratch");

@@ -111,6 +111,12 @@ static inline __attribute__((always_inline)) __u64 ray_hash_add(__u64 hash, __u6
 	return hash ^ hash >> 29;
 }
 
+/* Takes one more word into what is to be added to a hash. */
+static inline __attribute__((always_inline)) __u64 ray_hash_join(__u64 words, __u64 word)
+{
+	return words * 0x9e3779b97f4a7c15ULL + word;
+}
+
 static inline __attribute__((always_inline)) int ray_is_tagged(__u64 word)
 {
 	return (word & 3) == 1 && word > 0x10000 && word >> 47 == 0;

@@ -81,7 +81,7 @@ static __noinline void ray_walk_send(struct ray_slot *s, struct ray_walker *w, _
 	struct ray_record_stack *r = &w->record;
 	__u64 now, pid_tgid, epoch, mark, before, *sent;
 	struct ray_walk_context context = { w };
-	__u32 size = r->bytes;
+	__u32 size = w->bytes;
 	struct ray_state *state = ray_state_get();
 
 	if (!state || size > RAY_STACK_BYTES)
@@ -98,7 +98,9 @@ static __noinline void ray_walk_send(struct ray_slot *s, struct ray_walker *w, _
 	now = bpf_ktime_get_ns();
 	pid_tgid = bpf_get_current_pid_tgid();
 	w->contexts_tag = ray_hash_add(w->tag, epoch);
-	bpf_loop(r->count, ray_walk_context_of, &context, 0);
+	bpf_loop(w->count, ray_walk_context_of, &context, 0);
+	r->count = w->count;
+	r->bytes = size;
 	size += sizeof(*r);
 	r->id = id;
 	r->head.kind = RAY_RECORD_STACK;
@@ -131,7 +133,7 @@ RAY_RUNTIME __u64 ray_ustack(__u64 slot, __u64 dst, __u64 frames, __u64 kind)
 	if (kind)
 		walked = walked * 4 + 32;
 	w = ray_walk_run(s, walked);
-	if (w && w->record.count) {
+	if (w && w->count) {
 		id = ray_hash_add(w->hash, w->record.stop);
 		id = id ? id : 1;
 		ray_walk_send(s, w, id);
@@ -148,7 +150,7 @@ RAY_RUNTIME __u64 ray_ustackdepth(__u64 slot)
 	struct ray_slot *s = ray_slot_get(slot);
 	struct ray_walker *w = s ? ray_walk_run(s, RAY_STACK_FRAMES) : 0;
 
-	return w ? w->record.count : 0;
+	return w ? w->count : 0;
 }
 
 /* Where the current user function was called from. */
@@ -159,7 +161,7 @@ RAY_RUNTIME __u64 ray_ucaller(__u64 slot)
 
 	const struct ray_walk_frame *first;
 
-	if (!w || w->record.count < 2)
+	if (!w || w->count < 2)
 		return 0;
 	first = (struct ray_walk_frame *)w->frames;
 	return ((struct ray_walk_frame *)((char *)first + ray_walk_frame_size(first->flags)))->pc;

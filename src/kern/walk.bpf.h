@@ -46,7 +46,7 @@ static __always_inline int ray_walk_is_building(struct ray_walker *w)
 	__u64 depth = w->at.fp - w->at.sp;
 	__u8 next = 0;
 
-	if (w->record.count != 1 || (depth != 0 && depth != 8) || !ray_is_tagged(w->record.regs[RAY_REG_DI]))
+	if (w->count != 1 || (depth != 0 && depth != 8) || !ray_is_tagged(w->record.regs[RAY_REG_DI]))
 		return 0;
 	return depth || (!bpf_probe_read_user(&next, 1, (void *)w->at.pc) && next != 0x5d);
 }
@@ -107,7 +107,7 @@ static __always_inline int ray_walk_v8_words(struct ray_walker *w, struct ray_wa
 		if (ray_walk_function(&w->function, f->words[3], f->function)) {
 			flags |= RAY_FRAME_HAS_FUNCTION;
 			f->inner = w->functions;
-			w->functions = w->record.bytes + 1;
+			w->functions = w->bytes + 1;
 		}
 		if (ray_walk_map(w, f->words[7], &f->receiver_map))
 			flags |= RAY_FRAME_HAS_RECEIVER;
@@ -117,23 +117,23 @@ static __always_inline int ray_walk_v8_words(struct ray_walker *w, struct ray_wa
 }
 
 /* What makes two frames of V8 the same: the function, where in it, and what it was called on. Functions move; what they share stays. */
-static __always_inline void ray_walk_hash_v8(struct ray_walker *w, struct ray_walk_frame *f)
+static __always_inline __u64 ray_walk_words_of(struct ray_walker *w, struct ray_walk_frame *f)
 {
-	__u64 hash = w->hash;
+	__u64 words = f->pc;
 
 	if (f->flags & RAY_FRAME_HAS_FUNCTION) {
 		if (w->process.shared_at == 24 || !w->is_known)
-			hash = ray_hash_add(hash, f->function[3]);
+			words = ray_hash_join(words, f->function[3]);
 		if (w->process.shared_at == 32 || !w->is_known)
-			hash = ray_hash_add(hash, f->function[4]);
+			words = ray_hash_join(words, f->function[4]);
 		if (!(f->words[0] & 0xffffffff) && ray_is_tagged(f->words[1]))
-			hash = ray_hash_add(hash, f->words[0]);
+			words = ray_hash_join(words, f->words[0]);
 		if (f->flags & RAY_FRAME_HAS_RECEIVER)
-			hash = ray_hash_add(hash, f->receiver_map);
+			words = ray_hash_join(words, f->receiver_map);
 	} else if (f->flags & RAY_FRAME_HAS_WORDS && f->words[4] < 256) {
-		hash = ray_hash_add(hash, f->words[4]);
+		words = ray_hash_join(words, f->words[4]);
 	}
-	w->hash = hash;
+	return words;
 }
 
 static __always_inline int ray_walk_is_code(const struct ray_walker *w, __u64 word)
@@ -220,26 +220,25 @@ static __always_inline int ray_walk_one(struct ray_walker *w, struct ray_walk_fr
 	leave = ray_walk_leave(w, w->at.exact ? w->at.pc : w->at.pc - 1);
 	known = leave.flags & RAY_PLACE_IS_KNOWN;
 	native = known && !(leave.flags & RAY_PLACE_IS_V8);
-	first = w->record.count == 0;
+	first = w->count == 0;
 	f->pc = w->at.pc;
 	f->sp = w->at.sp;
 	if (!native)
 		f->fp = w->at.fp;
 	f->flags = (w->at.exact ? RAY_FRAME_IS_EXACT : 0) | (known ? 0 : RAY_FRAME_IS_UNKNOWN);
-	w->hash = ray_hash_add(w->hash, f->pc);
-	w->record.count++;
+	w->count++;
 	if (leave.flags & RAY_PLACE_HAS_ROW)
 		result = ray_step_by_row(w, &w->at, leave.kind, leave.cfa, leave.saved);
 	if (result == RAY_STEP_BAD || result == RAY_STEP_FAULT)
 		result = ray_walk_by_pointer(w, f, native);
+	w->hash = ray_hash_add(w->hash, native ? f->pc : ray_walk_words_of(w, f));
 	if (!native) {
-		ray_walk_hash_v8(w, f);
 		if (first)
 			ray_walk_hash_leaf(w, f);
 		else if (known && ray_walk_has_below(w, f))
 			ray_walk_below(w, f);
 	}
-	w->record.bytes += ray_walk_frame_size(f->flags);
+	w->bytes += ray_walk_frame_size(f->flags);
 	return result;
 }
 
@@ -252,8 +251,8 @@ RAY_WALK_PART int ray_walk_next(struct ray_walker *w)
 
 	if (!w)
 		return 1;
-	n = w->record.count;
-	at = w->record.bytes;
+	n = w->count;
+	at = w->bytes;
 	if (n >= w->wanted || at > RAY_STACK_BYTES - sizeof(struct ray_walk_frame)) {
 		w->record.stop = RAY_STOP_FULL;
 		return 1;
@@ -330,7 +329,7 @@ static __noinline int ray_walk_begin(struct ray_slot *s, struct ray_walker *w)
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
 	void *mm = ray_walk_typed_word(task, RAY_CONST(TASK_MM)), *utask;
 
-	w->record.count = w->record.bytes = 0;
+	w->count = w->bytes = 0;
 	w->record.stop = RAY_STOP_BROKEN;
 	w->record.top_count = 0;
 	w->below_left = RAY_BELOW_MAX;

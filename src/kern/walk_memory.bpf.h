@@ -53,35 +53,37 @@ struct ray_known_function {
 	__u64 object, words[RAY_FUNCTION_WORDS];
 };
 
-/* Element of the map stack_scratch: one for each slot. */
+/* Element of the map stack_scratch: one for each slot. What each frame needs comes first: what lies within 128 bytes takes short instructions, and what
+ * lies beyond 32 KiB takes several, of a code that is out of the processor's cache at each sample. */
 struct ray_walker {
 	struct ray_place at;
 	__u64 hash;
+	__u32 count, bytes; /* of frames, as in the record */
 	__u32 wanted;
+	__u32 functions; /* where the last frame with a function begins, + 1; 0: there is none */
+	__u64 window_start, window_size;
+	__u64 gap_start, gap_end;   /* between two ranges, where something was found last: generated code */
+	__u64 tag;		    /* tells the process and its ranges from others in `places` */
+	__u64 returns;		    /* the kernel's list of hijacked return addresses, from here on */
 	__u32 is_known;		    /* there is an entry for the process, as it is since its exec */
 	__u32 below_left;	    /* frames that may still have what lies below them */
-	__u32 functions;	    /* where the last frame with a function begins, + 1; 0: there is none */
 	struct ray_process process; /* of this tgid, as it was after so many changes of them all */
 	__u64 process_changes;
 	__u32 process_tgid;
 	__u32 has_process;	       /* there is an entry for it */
-	__u64 tag;		       /* tells the process and its ranges from others in `places` */
-	__u64 contexts_tag;	       /* alike, in `contexts`, with the epoch */
 	struct ray_unwind_range range; /* the last one found */
-	__u64 gap_start, gap_end;      /* between two of them, where something was found last: generated code */
-	__u64 ranges_tag;	       /* whose those are */
-	__u64 returns;		       /* the kernel's list of hijacked return addresses, from here on */
-	__u64 trampoline;	       /* what stands in their place */
+	__u64 ranges_tag;	       /* whose that and the gap are */
+	__u64 contexts_tag;	       /* as `tag`, in `contexts`, with the epoch */
+	__u64 trampoline;	       /* what stands in the place of hijacked return addresses */
+	__u64 root;		       /* where the last walk that came to a root has ended */
 	struct ray_leave leave;	       /* of the place that was looked up last */
+	struct ray_known_function function;
 	struct ray_known_map maps[RAY_KNOWN_MAPS]; /* of receivers */
 	struct ray_known_map contexts[RAY_KNOWN_CONTEXTS];
-	struct ray_known_function function;
-	__u64 window_start, window_size;
-	__u64 root; /* where the last walk that came to a root has ended */
 	char window[RAY_WINDOW + RAY_WINDOW_SPARE];
-	struct ray_known_place places[RAY_PLACES];
 	struct ray_record_stack record;
 	char frames[RAY_STACK_BYTES]; /* the record's: they follow it */
+	struct ray_known_place places[RAY_PLACES];
 };
 
 _Static_assert(sizeof(struct ray_walker) <= RAY_WALKER_SIZE, "scratch");
