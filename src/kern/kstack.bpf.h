@@ -31,8 +31,8 @@ enum {
 	RAY_ORC_BLOCK_SHIFT = 8, /* of text, in the kernel's own index of its rows */
 	RAY_ORC_LINE_SHIFT = 6,	 /* of text, in what is remembered */
 	RAY_ORC_PLACES = 1024,
-	RAY_KERNEL_CHECKS = 32, /* stacks that are compared at first, */
-	RAY_KERNEL_EVERY = 128, /* and later one in so many */
+	RAY_KERNEL_CHECKS = 16, /* stacks that are compared at first, */
+	RAY_KERNEL_EVERY = 256, /* and later one in so many */
 };
 
 /* A row of the kernel's, unpacked; type 0: none. */
