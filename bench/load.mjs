@@ -61,8 +61,8 @@ async function settle(pid) {
 	}
 }
 
-/** Starts what is to watch and waits until it does: until it has printed something that matches, if it says so, and is quiet. */
-async function attach(command, args, ready, isPinned) {
+/** Starts what is to watch and waits until it does: until it has printed something that matches, if it says so, and is quiet; or for so long. */
+export async function attach(command, args, { ready, isPinned = true, wait } = {}) {
 	const child = spawn('/usr/bin/taskset', ['-c', isPinned ? others : all, command, ...args.map(String)], { stdio: ['ignore', 'pipe', 'pipe'] });
 	let text = '';
 	const look = (data) => text.length < 65_536 && (text += data);
@@ -71,7 +71,7 @@ async function attach(command, args, ready, isPinned) {
 	const closed = once(child, 'close');
 	const until = Date.now() + 60_000, isOver = () => child.exitCode !== null || child.signalCode !== null;
 	while (ready && !ready.test(text) && !isOver() && Date.now() < until) await pause(20);
-	if (!isOver()) await settle(child.pid);
+	if (!isOver()) await (wait ? pause(wait) : settle(child.pid));
 	if (isOver()) throw new Error(`${command} ${args.join(' ')}: ${text}`);
 	return async () => {
 		child.kill('SIGINT');
@@ -85,9 +85,45 @@ async function attach(command, args, ready, isPinned) {
  *  tracer prints when it is there; isPinned. */
 export async function kept(server, command, args, { ready, isPinned = true } = {}) {
 	const before = await throughput(server, isPinned);
-	const detach = await attach(command, args, ready, isPinned);
+	const detach = await attach(command, args, { ready, isPinned });
 	const watched = await throughput(server, isPinned);
 	await detach();
 	const after = await throughput(server, isPinned);
 	return (watched / ((before + after) / 2)) * 100;
+}
+
+/** The same for a server that answers a line `count` with { served, at }, in ns: under load that never pauses, in turns, as a server with a heap is another one after it was idle. begin()
+ *  starts what watches, and returns what stops it. */
+export async function keptInTurns(server, begin, { turns = 3, window = 700 } = {}) {
+	await place(server.pid, served);
+	const load = spawn('/usr/bin/taskset', ['-c', others, '/usr/bin/wrk', '-t1', `-c${connections}`, '-d600s', `http://127.0.0.1:${server.ready.port}/`], { stdio: 'ignore' });
+	const gone = once(load, 'exit');
+	const count = async () => {
+		const answer = once(server.child.stdout, 'data');
+		server.child.stdin.write('count\n');
+		return JSON.parse((await answer)[0]);
+	};
+	const rate = async () => {
+		const first = await count();
+		await pause(window);
+		const last = await count();
+		return (last.served - first.served) / (last.at - first.at);
+	};
+	const ratios = [];
+	try {
+		await pause(500);
+		for (let turn = 0, before = await rate(); turn < turns; turn++) {
+			const stop = await begin();
+			const watched = await rate();
+			await stop();
+			await pause(100);
+			const after = await rate();
+			ratios.push((watched / ((before + after) / 2)) * 100);
+			before = after;
+		}
+	} finally {
+		load.kill();
+		await gone;
+	}
+	return ratios.reduce((sum, ratio) => sum + ratio, 0) / ratios.length;
 }
