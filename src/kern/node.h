@@ -237,19 +237,19 @@ struct ray_node_area {
 	struct ray_node_window {
 		__u32 at, end;
 		__u64 event;
-		__u64 now;			   /* 0 until asked for */
-		__u64 zero;			   /* always; the verifier does not know */
-		__u32 filled;			   /* bytes of the call that are here though it has not begun; then is_plain says whether */
-		__u32 is_plain;			   /* head is what they begin with */
-		struct ray_node_head {		   /* see node_http_quick.bpf.h */
-			__u64 at;		   /* behind what was understood */
+		__u64 now;    /* 0 until asked for */
+		__u64 zero;   /* always; the verifier does not know */
+		__u32 filled; /* bytes of the call that are here though it has not begun; then is_plain says whether */
+		__u32 is_plain;	       /* head is what they begin with */
+		struct ray_node_head { /* see node_http_quick.bpf.h */
+			__u64 at;      /* behind what was understood */
 			__u64 method;
 			__u64 length; /* of the body */
 			__u32 flags, status, version, pad;
 			struct ray_node_text {
 				__u32 at, size;
 			} texts[RAY_TEXTS];
-		} head; /* nothing of it is believed before its end was seen */
+		} head;				   /* nothing of it is believed before its end was seen */
 		__u8 bytes[RAY_NODE_WINDOW + 128]; /* searched by words, beyond its end */
 	} window;
 };
