@@ -8,7 +8,7 @@ import { startVerb } from './truth.mjs';
 
 const needsRoot = { skip: !isRoot && 'tracing needs root' };
 const code = `require('http').createServer((q, s) => s.end('x')).listen(0, '127.0.0.1', function () { console.log(JSON.stringify(this.address())); })`;
-const on = (event, body) => `node*:::http-server-${event} { ${body} }`;
+const on = (event, body) => `node$target:::http-server-${event} { ${body} }`;
 
 // [the program, what it prints for a request]
 const ways = [
@@ -18,8 +18,8 @@ const ways = [
 	[on('response', 'printf("%s %s\\n", args[6]->url, stringof(((struct node_native_request *)arg6)->user_agent));'), '/a agent/1'],
 	[on('response', 'printf("%s\\n", strjoin(args[6]->host, args[6]->url));'), 'h.example/a'],
 	[on('request', 'self->host = args[0]->host;') + on('response', 'printf("%s %s\\n", args[6]->url, self->host);'), '/a h.example'],
-	[`node*:::http-server-response /args[6]->host == "h.example"/ { printf("%s\\n", args[6]->method); }`, 'GET'],
-	[`node*:::http-server-response { @[args[6]->forwardedFor] = count(); printf("%s\\n", args[6]->url); } END { printa("%s\\n", @); }`, '/a', '10.0.0.9'],
+	[`node$target:::http-server-response /args[6]->host == "h.example"/ { printf("%s\\n", args[6]->method); }`, 'GET'],
+	[`node$target:::http-server-response { @[args[6]->forwardedFor] = count(); printf("%s\\n", args[6]->url); } END { printa("%s\\n", @); }`, '/a', '10.0.0.9'],
 	[on('response', 'printf("%s\\n", args[6]->url);'), '/a'],
 ];
 
