@@ -56,7 +56,7 @@ static __always_inline __u64 ray_quick_header(const struct ray_node_window *w, _
 		       RAY_TEXT_NONE;
 }
 
-/* Two words at a time from h->at, which is in the first line; where a line begins it is looked what it holds. Texts last to the end of their line. */
+/* Word by word from h->at, which is in the first line; where a line begins it is looked what it holds. Texts last to the end of their line. */
 static __always_inline int ray_quick_headers(const struct ray_node_window *w, struct ray_node_head *h)
 {
 	__u64 at = h->at, text = RAY_TEXT_NONE, marks;
