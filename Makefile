@@ -85,7 +85,7 @@ build/report.%.hash: build/report.%
 	$(Q)sha256sum $< | cut -c1-64 | tr a-f A-F | basenc --base16 -di | base64 | tr -d '\n' > $@
 $(foreach dir,build build/asan build/fuzz,$(dir)/obj/src/profile/write_html.o): \
 	$(REPORT)/report.html $(foreach part,js css,build/report.$(part) build/report.$(part).hash)
-$(foreach dir,build build/asan build/fuzz,$(dir)/obj/src/profile/write_svg.o): $(wildcard src/profile/svg/*)
+$(foreach dir,build build/asan build/fuzz,$(dir)/obj/src/profile/svg.o): $(wildcard src/profile/svg/*)
 
 units: $(UNITS)
 build/asan/test_%: build/asan/obj/tests/unit/test_%.o build/asan/libnoderay.a

@@ -9,7 +9,7 @@
 
 static const struct ray_option options[] = {
 	{ 'o', "output", "FILE", "where to: its end tells the format; '-' is standard output" },
-	{ 'f', "format", "FORMAT", "html, folded or text" },
+	{ 'f', "format", "FORMAT", "html, svg, folded or text" },
 	RAY_OPTION_JSON,
 };
 
@@ -18,6 +18,8 @@ static const char *const examples[] = {
 	"the functions whose share changed most",
 	"noderay diff before.html after.html -o change.html",
 	"a flame graph in two colours: what grew and what shrank",
+	"noderay diff before.html after.html -o change.svg",
+	"the same as a picture, for an issue or a page",
 	"noderay diff v1.cpuprofile v2.cpuprofile -o change.folded",
 	"for flamegraph.pl",
 	NULL,

@@ -31,6 +31,13 @@ static int part(double n, double hue, double saturation, double light)
 	return (int)lround(255 * (light - saturation * fmin(light, 1 - light) * fmax(-1, fmin(fmin(k - 3, 9 - k), 1))));
 }
 
+static const char *write_color(double hue, double saturation, double light, char out[8])
+{
+	snprintf(out, 8, "#%02x%02x%02x", (unsigned)part(0, hue, saturation, light) & 255,
+		 (unsigned)part(8, hue, saturation, light) & 255, (unsigned)part(4, hue, saturation, light) & 255);
+	return out;
+}
+
 const char *ray_color_of(const struct ray_profile_function *f, char out[8])
 {
 	enum ray_profile_kind kind = f->kind < RAY_KIND_COUNT ? f->kind : RAY_KIND_UNKNOWN;
@@ -39,7 +46,15 @@ const char *ray_color_of(const struct ray_profile_function *f, char out[8])
 	/* Neighbours of one kind are told apart by a little light. */
 	double light = (kinds[kind].light + ((int)(hash(f->name) % 5) - 2) * 1.6) / 100;
 
-	snprintf(out, 8, "#%02x%02x%02x", (unsigned)part(0, hue, saturation, light) & 255,
-		 (unsigned)part(8, hue, saturation, light) & 255, (unsigned)part(4, hue, saturation, light) & 255);
-	return out;
+	return write_color(hue, saturation, light, out);
+}
+
+const char *ray_color_of_change(double change, double most, char out[8])
+{
+	/* The square root, so that small changes are seen too. */
+	double strength = fmin(1, sqrt(fabs(change) / most));
+
+	if (strength < 0.04)
+		return write_color(220, 0.08, 0.91, out);
+	return write_color(change > 0 ? 6 : 214, 0.2 + strength * 0.62, 0.91 - strength * 0.29, out);
 }

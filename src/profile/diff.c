@@ -188,6 +188,9 @@ struct ray_error *ray_profile_diff_create(const struct ray_profile *before, cons
 		d->sides[i].title = ray_profile_text(d->tree, both[i]->title);
 		d->sides[i].event = ray_profile_text(d->tree, both[i]->event);
 		d->sides[i].unit = both[i]->unit;
+		d->tree->lost_samples += both[i]->lost_samples;
+		d->tree->cut_stacks += both[i]->cut_stacks;
+		d->tree->unnamed_frames += both[i]->unnamed_frames;
 	}
 	*ret = ray_take(d);
 	return NULL;

@@ -18,7 +18,8 @@ struct ray_profile_side {
 };
 
 struct ray_profile_diff {
-	struct ray_profile *tree; /* nodes, frames without lines, and functions of both; no threads, no samples */
+	struct ray_profile *
+		tree; /* nodes, frames without lines, and functions of both, and what the two lost together; no threads, no samples */
 	struct ray_profile_side sides[RAY_DIFF_SIDES];
 };
 

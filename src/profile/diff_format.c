@@ -9,6 +9,7 @@
 /* In the order of --help. */
 static const struct ray_diff_format formats[] = {
 	{ "html", ".html", "a report in a browser: what grew and what shrank", ray_write_html_diff },
+	{ "svg", ".svg", "an interactive flame graph in two colours", ray_write_svg_diff },
 	{ "folded", ".folded", "a line a stack with both weights, for flamegraph.pl", ray_diff_write_folded },
 	{ "text", ".txt", "a table of functions, for reading as it is", ray_diff_write_text },
 };

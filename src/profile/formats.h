@@ -17,6 +17,7 @@ RAY_FORMAT_WRITER(html);
 RAY_FORMAT_READER(html);
 /* What changed, in colours. It is not read back: it is no profile. */
 RAY_MUST_USE struct ray_error *ray_write_html_diff(const struct ray_profile_diff *d, FILE *out);
+RAY_MUST_USE struct ray_error *ray_write_svg_diff(const struct ray_profile_diff *d, FILE *out);
 RAY_FORMAT_WRITER(svg);
 RAY_FORMAT_READER(svg);
 RAY_FORMAT_WRITER(speedscope);

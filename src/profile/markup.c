@@ -8,7 +8,7 @@
 
 #include "profile/pack.h"
 
-/* As report/report.html and write_svg.c write it. */
+/* As report/report.html and svg.c write it. */
 static const char opening[] = "\"application/x-noderay-profile\">";
 
 static const char *entity_of(char c)

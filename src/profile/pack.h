@@ -17,7 +17,7 @@
 #define RAY_PROFILE_PACK_H
 
 #include "base/text.h"
-#include "profile/profile.h"
+#include "profile/diff.h"
 
 #define RAY_PACK_MAGIC "noderay-profile 1\n"
 
@@ -41,6 +41,8 @@ enum ray_pack_head {
 };
 
 RAY_MUST_USE struct ray_error *ray_profile_pack(const struct ray_profile *p, struct ray_text *ret);
+/* Of both sides: RAY_PACK_BEFORE_THREADS is 1. */
+RAY_MUST_USE struct ray_error *ray_profile_diff_pack(const struct ray_profile_diff *d, struct ray_text *ret);
 /* RAY_UNREADABLE: it is damaged, and where. */
 RAY_MUST_USE struct ray_error *ray_profile_unpack(const char *text, size_t size, struct ray_profile **ret);
 

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "profile/diff.h"
 #include "profile/markup.h"
 #include "profile/pack.h"
 
@@ -63,59 +62,30 @@ static void put_page(const char *title, const struct ray_text *packed, FILE *out
 	fputs(at, out);
 }
 
-struct ray_error *ray_write_html(const struct ray_profile *p, FILE *out)
+static struct ray_error *put_report(const char *name, const struct ray_text *packed, FILE *out)
 {
-	ray_auto_text packed = { 0 }, title = { 0 };
-	struct ray_error *err = ray_profile_pack(p, &packed);
+	ray_auto_text title = { 0 };
 
-	if (err)
-		return err;
-	ray_markup_add(&title, *p->title ? p->title : "profile");
+	ray_markup_add(&title, *name ? name : "profile");
 	ray_markup_add(&title, " - noderay");
 	if (title.failed)
 		return &ray_enomem;
-	put_page(ray_text_get(&title), &packed, out);
+	put_page(ray_text_get(&title), packed, out);
 	return NULL;
 }
 
-/* ---- differences ---- */
-
-static bool put_side(struct ray_profile *p, const struct ray_profile_side *side)
+struct ray_error *ray_write_html(const struct ray_profile *p, FILE *out)
 {
-	const struct ray_profile_thread thread = { .name = side->title, .process = "" };
+	ray_auto_text packed = { 0 };
+	struct ray_error *err = ray_profile_pack(p, &packed);
 
-	if (!ray_vec_push(&p->threads, thread))
-		return false;
-	for (size_t i = 0; i < p->nodes.n; i++) {
-		struct ray_profile_sample s = {
-			.node = (uint32_t)i, .thread = (uint32_t)p->threads.n - 1, .weight = side->self[i], .count = 1
-		};
-
-		if (side->self[i] && !ray_vec_push(&p->samples, s))
-			return false;
-	}
-	return true;
+	return err ? err : put_report(p->title, &packed, out);
 }
 
-/* One profile whose first thread is all that was before: before_threads says so to the page. The tree is the difference's own, and only borrowed. */
 struct ray_error *ray_write_html_diff(const struct ray_profile_diff *d, FILE *out)
 {
-	struct ray_profile both = *d->tree;
-	struct ray_error *err;
+	ray_auto_text packed = { 0 };
+	struct ray_error *err = ray_profile_diff_pack(d, &packed);
 
-	memset(&both.threads, 0, sizeof(both.threads));
-	memset(&both.samples, 0, sizeof(both.samples));
-	both.before_title = d->sides[RAY_DIFF_BEFORE].title;
-	both.title = d->sides[RAY_DIFF_AFTER].title;
-	both.event = d->sides[RAY_DIFF_AFTER].event;
-	both.unit = d->sides[RAY_DIFF_AFTER].unit;
-	both.before_threads = 1;
-	both.has_times = false;
-	if (put_side(&both, &d->sides[RAY_DIFF_BEFORE]) && put_side(&both, &d->sides[RAY_DIFF_AFTER]))
-		err = ray_write_html(&both, out);
-	else
-		err = &ray_enomem;
-	ray_vec_free(&both.threads);
-	ray_vec_free(&both.samples);
-	return err;
+	return err ? err : put_report(d->sides[RAY_DIFF_AFTER].title, &packed, out);
 }

@@ -175,7 +175,7 @@ test('what cannot be done is said, and nothing is written', async () => {
 	assert.deepEqual(fs.readdirSync(path.dirname(file)).filter((name) => name.includes('partial')), []);
 });
 
-test('diff: a table, JSON, folded stacks with two numbers, a report', async () => {
+test('diff: a table, JSON, folded stacks with two numbers, a report, a picture', async () => {
 	const before = written('before.folded');
 	const after = written('after.folded', stacks.replace(' 30\n', ' 90\n').replace('b.js:5:2', 'b.js:9:2'));
 	const table = await noderay(['diff', before, after]);
@@ -190,6 +190,11 @@ test('diff: a table, JSON, folded stacks with two numbers, a report', async () =
 	const page = path.join(tmp(), 'd.html');
 	assert.equal((await noderay(['diff', before, after, '-o', page])).code, 0);
 	assert.match(fs.readFileSync(page, 'utf8'), /<html/i);
+	const picture = await noderay(['diff', before, after, '-f', 'svg']);
+	assert.deepEqual([picture.code, picture.stderr], [0, '']);
+	assert.match(picture.stdout, /^<\?xml[^]*before\.folded → \S*after\.folded[^]*<title>inner\n[^<]*self 50\.00% → 75\.00% \(\+25\.00%\)<[^]*<\/svg>\n$/);
+	const none = await noderay(['diff', before, after, '-f', 'gif']);
+	assert.deepEqual([none.code, none.stderr.split('\n')[1]], [2, 'there are: html, svg, folded, text']);
 	assert.equal((await noderay(['diff', before])).code, 2);
 	assert.equal((await noderay(['diff', before, after, '-o', after])).code, 2);
 	assert.equal((await noderay(['diff', before, '/nowhere/x'])).code, 5);

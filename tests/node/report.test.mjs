@@ -452,6 +452,45 @@ test('what a report holds can be converted, and an SVG answers too', { skip }, a
 	assert.equal(await page.evaluate(() => document.images[0].naturalWidth), 1200);
 });
 
+test('the SVG of a difference is as wide as either side, in two colours', { skip }, async () => {
+	fs.writeFileSync(file('a.folded'), 'start;old 60\nstart;same 40\n');
+	fs.writeFileSync(file('b.folded'), 'start;new 30\nstart;same 50\nstart;old;deep 20\n');
+	const { code, stderr } = await noderay(['diff', file('a.folded'), file('b.folded'), '-o', file('d.svg')]);
+	assert.equal(code, 0, stderr);
+	await page.goto(`file://${file('d.svg')}`);
+	const box = (name) => page.locator('g.f', { has: page.locator('title', { hasText: new RegExp(`^${name}\\n`) }) });
+	const width = async (name) => ((await box(name).isVisible()) ? Math.round(await box(name).locator('rect').getAttribute('width')) : 0);
+	const widths = async () => Object.fromEntries(await Promise.all(['start', 'old', 'same', 'new', 'deep'].map(async (name) => [name, await width(name)])));
+	const after = { start: 1180, old: 236, same: 590, new: 354, deep: 236 };
+	const before = { start: 1180, old: 708, same: 472, new: 0, deep: 0 };
+	assert.deepEqual(await widths(), after);
+	const color = async (name) => (await box(name).locator('rect').getAttribute('fill')).match(/[\da-f]{2}/g).map((part) => parseInt(part, 16));
+	const [red, , blue] = await color('new');
+	const [lessRed, , lessBlue] = await color('old');
+	assert.ok(red > blue + 60 && lessBlue > lessRed + 60);
+	await box('same').hover();
+	assert.equal(await text('details'), 'same · total 40.00% → 50.00% (+10.00%); self 40.00% → 50.00% (+10.00%)');
+	await page.locator('#side').click();
+	assert.deepEqual([await text('side'), await widths()], ['Widths: before', before]);
+	await box('old').click();
+	assert.deepEqual(await widths(), { start: 1180, old: 1180, same: 0, new: 0, deep: 0 });
+	await page.keyboard.press('w');
+	// Still looked at, by the other weight.
+	assert.deepEqual(await widths(), { start: 1180, old: 1180, same: 0, new: 0, deep: 1180 });
+	await box('deep').click();
+	page.once('dialog', (dialog) => dialog.accept('^old'));
+	await page.keyboard.press('/');
+	assert.equal(await text('matched'), 'matched 20.0%');
+	// What is zoomed into is not there before: all is shown.
+	await page.locator('#side').click();
+	assert.deepEqual([await text('matched'), await widths()], ['matched 60.0%', before]);
+	await page.locator('#side').click();
+	assert.deepEqual(await widths(), after);
+	const read = await noderay(['convert', file('d.svg')]);
+	assert.equal(read.code, 5);
+	assert.match(read.stderr, /it holds a difference of two profiles, not one/);
+});
+
 test('nothing went wrong in any of them, and nothing was fetched', { skip }, () => {
 	assert.deepEqual(seen, { errors: [], requests: [] });
 });

@@ -126,7 +126,9 @@ static void names_are_never_markup(void **state)
 	}
 }
 
-static void a_difference_holds_both_sides_and_is_no_profile(void **state)
+typedef struct ray_error *diff_writer(const struct ray_profile_diff *d, FILE *out);
+
+static void assert_holds_both(diff_writer *write, reader *read)
 {
 	ray_auto(ray_profile, a) = fake_profile();
 	ray_auto(ray_profile, b) = fake_profile();
@@ -137,20 +139,27 @@ static void a_difference_holds_both_sides_and_is_no_profile(void **state)
 	FILE *out = open_memstream(&bytes, &size);
 	const char *start;
 
-	(void)state;
 	b->title = ray_profile_text(b, "later");
 	b->samples.at[0].weight = 7;
 	assert_null(ray_profile_diff_create(a, b, &d));
-	assert_null(ray_write_html_diff(d, out));
+	assert_null(write(d, out));
 	fclose(out);
-	assert_error(ray_read_html(bytes, size, &back), "a difference of two profiles");
+	assert_error(read(bytes, size, &back), "a difference of two profiles");
 	start = strstr(bytes, "x-noderay-profile\">") + strlen("x-noderay-profile\">");
 	assert_null(ray_profile_unpack(start, strcspn(start, "<"), &back));
 	assert_int_equal(back->before_threads, 1);
 	assert_int_equal(back->threads.n, 2);
+	assert_int_equal(back->lost_samples, 6);
 	assert_string_equal(back->before_title, "node app.js (4242)");
 	assert_string_equal(back->title, "later");
 	assert_int_equal(ray_profile_weight(back), ray_profile_weight(a) + ray_profile_weight(b));
+}
+
+static void a_difference_holds_both_sides_and_is_no_profile(void **state)
+{
+	(void)state;
+	assert_holds_both(ray_write_html_diff, ray_read_html);
+	assert_holds_both(ray_write_svg_diff, ray_read_svg);
 }
 
 /* ---- damage ---- */

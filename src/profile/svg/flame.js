@@ -1,4 +1,5 @@
-// flame.js - what makes the SVG flame graph answer: details, zoom, search. SPDX-License-Identifier: MIT
+// flame.js - what makes the SVG flame graph answer: details, zoom, search, and of a difference the widths of
+// either side. SPDX-License-Identifier: MIT
 //
 // Where it is only a picture (an <img>), none of this runs and the picture stands as it was written.
 (() => {
@@ -21,8 +22,12 @@
 			x: value('x'),
 			width: value('width'),
 			y: value('y'),
+			other: group.dataset.other?.split(' ').map(Number), // where it is by the other side's weight: x, width
 		};
 	});
+	const whole = frames[0];
+	let shown = whole;
+	let sought = '';
 	const total = frames.reduce((most, frame) => Math.max(most, frame.width), 0);
 
 	// As much of the name as fits, whole characters only.
@@ -47,6 +52,7 @@
 	}
 
 	function zoom(to) {
+		shown = to;
 		const scale = (width - 2 * margin) / to.width;
 		const slack = 0.002;
 		for (const frame of frames) {
@@ -55,7 +61,8 @@
 			const isInside =
 				frame.y <= to.y && frame.x >= to.x - slack && frame.x + frame.width <= to.x + to.width + slack;
 			frame.group.classList.toggle('p', isAbove);
-			if (isAbove) place(frame, margin, width - 2 * margin);
+			if (!frame.width) frame.group.style.display = 'none';
+			else if (isAbove) place(frame, margin, width - 2 * margin);
 			else if (isInside) place(frame, margin + (frame.x - to.x) * scale, frame.width * scale);
 			else frame.group.style.display = 'none';
 		}
@@ -75,6 +82,7 @@
 
 	function search(pattern) {
 		const test = pattern && new RegExp(pattern, /[A-Z]/.test(pattern) ? '' : 'i');
+		sought = pattern;
 		const found = frames.filter((frame) => {
 			const isFound =
 				Boolean(test) && frame !== whole && test.test(frame.title.split('\n').slice(0, 2).join('\n'));
@@ -96,7 +104,15 @@
 		}
 	}
 
-	const whole = frames.find((frame) => frame.width === total);
+	// What is not there by this weight has no box to stay in.
+	function swapSides() {
+		for (const frame of frames) [frame.x, frame.width, frame.other] = [...frame.other, [frame.x, frame.width]];
+		for (const note of [find('side'), find('narrow')])
+			[note.textContent, note.dataset.other] = [note.dataset.other, note.textContent];
+		zoom(shown.width ? shown : whole);
+		if (sought) search(sought);
+	}
+
 	for (const frame of frames) {
 		frame.group.addEventListener('click', () => zoom(frame));
 		frame.group.addEventListener(
@@ -111,12 +127,15 @@
 	};
 	press('reset', () => zoom(whole));
 	press('search', ask);
+	if (find('side')) press('side', swapSides);
 	addEventListener('keydown', (event) => {
 		if (event.key === '/' || (event.key === 'f' && (event.ctrlKey || event.metaKey))) {
 			event.preventDefault();
 			ask();
 		} else if (event.key === 'Escape' || event.key === 'Backspace') {
 			zoom(whole);
+		} else if (event.key === 'w' && find('side')) {
+			swapSides();
 		}
 	});
 	root.classList.add('live');
