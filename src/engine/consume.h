@@ -1,10 +1,12 @@
-/* consume.h - what the files of the consumer share; for consume.c, actions.c, ring.c, print*.c, aggregate*.c, speculate.c and drops.c.
+/* consume.h - what the files of the consumer share; for consume.c, actions.c, ring.c, field_*.c, print*.c, aggregate*.c, speculate.c and drops.c.
  * SPDX-License-Identifier: MIT
  *
  *   consume.c          takes records, prints heads and faults
  *   actions.c          what statements ask of user space
  *   ring.c             the ring buffer, mapped
- *   print.c            values out of records and keys; the layouts of trace() and of tuples
+ *   field_value.c      values out of records and keys
+ *   field_name.c       what stacks, symbols and probes in them are called
+ *   print.c            the layouts of trace() and of tuples
  *   print_type.c       print(): a typed value as C would write it
  *   aggregate.c        snapshots, clear and trunc
  *   aggregate_keys.c   keys, and which of them read the same
@@ -242,19 +244,26 @@ void ray_consumer_flush(struct ray_consumer *c);
 /* A message of its own line on settings.notes, "dtrace: " in front. */
 void ray_consumer_note(struct ray_consumer *c, const char *fmt, ...) RAY_PRINTF(2, 3);
 
-/* ---- print.c ---- */
+/* ---- field_value.c ---- */
 
 /* Reads count fields out of bytes into c->values from `first` on; false: they do not fit, or no memory. */
 bool ray_values_read(struct ray_consumer *c, size_t first, const struct ray_field *fields, size_t count,
 		     const void *bytes, size_t size);
-/* What a field needs that is not in it: names of stacks, symbols and probes. NULL: nothing. */
+void ray_field_value(const struct ray_field *f, const void *bytes, const char *name, size_t name_length,
+		     struct ray_value *ret);
+
+/* ---- field_name.c ---- */
+
+bool ray_field_is_stack(const struct ray_field *f);
+/* What a field needs that is not in it: names of stacks, symbols and probes. */
 bool ray_field_is_named(const struct ray_field *f);
 bool ray_field_is_fleeting(const struct ray_field *f); /* the name is gone with its process */
 void ray_field_name(struct ray_consumer *c, const struct ray_field *f, const void *bytes, struct ray_text *out);
 /* Of a stack: its frames. NULL: it is none, or there is none. */
 const struct ray_fact_stack *ray_field_stack(struct ray_consumer *c, const struct ray_field *f, const void *bytes);
-void ray_field_value(const struct ray_field *f, const void *bytes, const char *name, size_t name_length,
-		     struct ray_value *ret);
+
+/* ---- print.c ---- */
+
 void ray_print_traced(struct ray_consumer *c, const struct ray_field *f, const struct ray_value *v);
 /* In a tuple: columns of DTrace's widths. */
 void ray_print_key(struct ray_consumer *c, const struct ray_field *f, const struct ray_value *v, struct ray_text *out);
