@@ -9,6 +9,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "base/vec.h"
 #include "elf/cfi.h"
 #include "elf/cursor.h"
@@ -234,19 +235,11 @@ static bool search_table(const struct ray_unwinder *u, uint64_t vaddr, uint64_t 
 
 static bool search_index(const struct ray_unwinder *u, uint64_t vaddr, uint64_t *offset_ret)
 {
-	size_t low = 0, high = u->index.n;
+	size_t up_to = ray_search(u->index.at, u->index.n, one, one->start <= vaddr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (u->index.at[middle].start <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low)
+	if (!up_to)
 		return false;
-	*offset_ret = u->index.at[low - 1].offset;
+	*offset_ret = u->index.at[up_to - 1].offset;
 	return true;
 }
 

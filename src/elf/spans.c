@@ -6,6 +6,7 @@
  * past its section (or the PLT would be called _init), and does not count inside a sized function. */
 #include <string.h>
 
+#include "base/search.h"
 #include "elf/impl.h"
 
 /* How far back a lookup goes for a span that encloses the nearest ones, and how much of a name it measures:
@@ -224,17 +225,7 @@ static bool is_better(const struct candidate *a, const struct candidate *b)
 /* How many spans start at or before vaddr. */
 static size_t count_up_to(const struct ray_elf *e, uint64_t vaddr)
 {
-	size_t low = 0, high = e->span_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (e->spans[middle].start <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return ray_search(e->spans, e->span_count, one, one->start <= vaddr);
 }
 
 static bool find_symbol(struct ray_elf *e, uint64_t vaddr, struct ray_symbol *ret)

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/search.h"
+
 static const uint8_t WIDE = BPF_LD | BPF_IMM | BPF_DW;
 
 void ray_linked_deinit(struct ray_linked *l)
@@ -45,17 +47,7 @@ static bool add_piece(const struct ray_piece *piece, struct ray_linked *l)
 
 static size_t first_call(const struct ray_object *o, uint32_t insn)
 {
-	size_t low = 0, high = o->calls.n;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (o->calls.at[middle].insn < insn)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return ray_search(o->calls.at, o->calls.n, one, one->insn < insn);
 }
 
 static struct ray_error *add_called_by_piece(const struct ray_object *o, const struct ray_piece *piece,

@@ -1,6 +1,7 @@
 /* sourcemap_find.c - the mappings of a source map: decoded, and asked. See sourcemap.h. SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "base/search.h"
 #include "profile/sourcemap_internal.h"
 
 enum { STRIDE = 64 }; /* mappings between two marks */
@@ -136,33 +137,17 @@ static bool is_before(uint32_t line, uint32_t column, uint32_t other_line, uint3
 /* The part that the place lies in; NULL: before the first. */
 static const struct ray_source_part *find_part(const struct ray_source_map *m, uint32_t line, uint32_t column)
 {
-	size_t low = 0, high = m->parts.n;
+	size_t up_to = ray_search(m->parts.at, m->parts.n, one, !is_before(line, column, one->line, one->column));
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (is_before(line, column, m->parts.at[middle].line, m->parts.at[middle].column))
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low ? &m->parts.at[low - 1] : NULL;
+	return up_to ? &m->parts.at[up_to - 1] : NULL;
 }
 
 /* The last mark from which a mapping at the place, or before, can be reached. The mapping behind a mark may already be past the place. */
 static size_t find_mark(const struct ray_source_part *p, uint32_t line, uint32_t column)
 {
-	size_t low = 0, high = p->marks.n;
+	size_t up_to = ray_search(p->marks.at, p->marks.n, one, !is_before(line, column, one->line, one->column));
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (is_before(line, column, p->marks.at[middle].line, p->marks.at[middle].column))
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low ? low - 1 : 0;
+	return up_to ? up_to - 1 : 0;
 }
 
 static void set_place(const struct ray_source_part *p, const struct ray_source_state *s, const struct mapping *mapping,

@@ -6,19 +6,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/search.h"
+
 size_t ray_claims_from(const struct ray_claims *c, uint64_t address)
 {
-	size_t low = 0, high = c->list.n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (c->list.at[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return ray_search(c->list.at, c->list.n, one, one->end <= address);
 }
 
 bool ray_claims_has(const struct ray_claims *c, uint64_t address)
@@ -75,17 +67,9 @@ void ray_survey_note(struct ray_survey *s, const char *fmt, ...)
 
 size_t ray_survey_map_at(const struct ray_survey *s, uint64_t address)
 {
-	size_t low = 0, high = s->map_count;
+	size_t i = ray_search(s->maps, s->map_count, one, one->end <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->maps[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < s->map_count && s->maps[low].start <= address ? low : s->map_count;
+	return i < s->map_count && s->maps[i].start <= address ? i : s->map_count;
 }
 
 bool ray_map_is_anonymous(const struct ray_map *m)

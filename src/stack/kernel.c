@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/search.h"
 #include "base/vec.h"
 
 struct entry {
@@ -136,27 +137,19 @@ static void read_symbols(struct ray_kernel *k)
 
 static bool find_entry(struct ray_kernel *k, uint64_t address, struct ray_kernel_symbol *ret)
 {
-	size_t low = 0, high;
+	size_t up_to;
 
 	if (!k->is_read)
 		read_symbols(k);
-	high = k->entries.n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (k->entries.at[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	up_to = ray_search(k->entries.at, k->entries.n, one, one->start <= address);
 	/* The last symbol has no end: what lies far behind it is not its. */
-	if (!low || (low == k->entries.n && address - k->entries.at[low - 1].start > 1 << 20))
+	if (!up_to || (up_to == k->entries.n && address - k->entries.at[up_to - 1].start > 1 << 20))
 		return false;
 	/* Of aliases the first one in the file, as the reference takes it. */
-	while (low > 1 && k->entries.at[low - 2].start == k->entries.at[low - 1].start)
-		low--;
-	*ret = (struct ray_kernel_symbol){ k->entries.at[low - 1].module, k->entries.at[low - 1].name,
-					   k->entries.at[low - 1].start };
+	while (up_to > 1 && k->entries.at[up_to - 2].start == k->entries.at[up_to - 1].start)
+		up_to--;
+	*ret = (struct ray_kernel_symbol){ k->entries.at[up_to - 1].module, k->entries.at[up_to - 1].name,
+					   k->entries.at[up_to - 1].start };
 	return true;
 }
 
@@ -216,17 +209,7 @@ static bool is_program(const char *name)
 /* How many functions begin at or before the address. */
 static size_t functions_up_to(const struct ray_kernel *k, uint64_t address)
 {
-	size_t low = 0, high = k->functions.n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (k->functions.at[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return ray_search(k->functions.at, k->functions.n, one, one->start <= address);
 }
 
 static const struct function *function_at(const struct ray_kernel *k, uint64_t address)

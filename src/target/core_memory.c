@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/search.h"
 #include "target/core.h"
 
 /* Both tables are sorted and free of overlaps; their rows begin with start and end. */
@@ -54,17 +55,7 @@ static size_t read_dumped(struct core *c, uint64_t address, unsigned char *out, 
 
 size_t core_segment_from(const struct core *c, uint64_t address)
 {
-	size_t low = 0, high = c->segments.n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (c->segments.at[mid].end <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return ray_search(c->segments.at, c->segments.n, one, one->end <= address);
 }
 
 /* Where the next dumped byte after address, which is in no segment, may be: the file must not be read past it. */

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/search.h"
 #include "base/vec.h"
 
 enum { MAX_LINKS = 100000, MAX_PEERS = 8 };
@@ -86,18 +87,11 @@ static void add_peer(struct search *s, struct ray_file *f, const struct ray_file
 /* Some process holds this: is it the end that somebody looks for? */
 static void offer(struct search *s, uint64_t inode, bool is_pipe, bool end_writes, const struct ray_file_peer *peer)
 {
-	size_t low = 0, high = s->wanted.n, middle;
-	struct wanted *w;
+	size_t i = ray_search(s->wanted.at, s->wanted.n, one, one->inode < inode);
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (s->wanted.at[middle].inode < inode)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < s->wanted.n && s->wanted.at[low].inode == inode; low++) {
-		w = &s->wanted.at[low];
+	for (; i < s->wanted.n && s->wanted.at[i].inode == inode; i++) {
+		const struct wanted *w = &s->wanted.at[i];
+
 		if (w->is_pipe == is_pipe && (!is_pipe || w->writes == end_writes))
 			add_peer(s, &s->files->at[w->file], peer);
 	}

@@ -5,6 +5,7 @@
  * near the JIT's code, from the same file. */
 #include <string.h>
 
+#include "base/search.h"
 #include "target/internal.h"
 
 enum { MAX_MODULES = 16384 }; /* a damaged core can name files without end */
@@ -23,18 +24,10 @@ static int compare_entry(const struct module_entry *m, const struct ray_map *map
 /* Modules are sorted; *slot_ret is where this one is, or belongs. */
 static struct module_entry *find_entry(const struct ray_target *t, const struct ray_map *map, size_t *slot_ret)
 {
-	size_t low = 0, high = t->modules.n;
+	size_t slot = ray_search(t->modules.at, t->modules.n, one, compare_entry(*one, map) < 0);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (compare_entry(t->modules.at[mid], map) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	*slot_ret = low;
-	return low < t->modules.n && !compare_entry(t->modules.at[low], map) ? t->modules.at[low] : NULL;
+	*slot_ret = slot;
+	return slot < t->modules.n && !compare_entry(t->modules.at[slot], map) ? t->modules.at[slot] : NULL;
 }
 
 static bool insert_entry(struct ray_target *t, size_t slot, struct module_entry *m)

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
+
 static int by_start(const void *a, const void *b)
 {
 	const struct ray_overlay_piece *x = a, *y = b;
@@ -21,17 +23,7 @@ void ray_overlay_sort(struct ray_overlay_piece *pieces, size_t count)
 static size_t first_near(const struct ray_overlay_piece *pieces, size_t count, uint64_t address)
 {
 	uint64_t least = address > RAY_OVERLAY_PIECE ? address - RAY_OVERLAY_PIECE : 0;
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (pieces[middle].start < least)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return ray_search(pieces, count, one, one->start < least);
 }
 
 bool ray_overlay_read(const struct ray_overlay_piece *pieces, size_t count, uint64_t address, void *buffer, size_t size)

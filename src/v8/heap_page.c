@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "base/search.h"
 #include "v8/heap_internal.h"
 
 enum {
@@ -18,19 +19,11 @@ static bool is_young(enum ray_v8_space space)
 /* How many bytes are mapped from address on, up to size. */
 static uint64_t mapped_from(const struct ray_v8_heap_input *in, uint64_t address, uint64_t size)
 {
-	size_t low = 0, high = in->mapped_count;
+	size_t i = ray_search(in->mapped, in->mapped_count, one, one->end <= address);
 	uint64_t reach = address;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (in->mapped[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < in->mapped_count && in->mapped[low].start <= reach && reach - address < size; low++)
-		reach = in->mapped[low].end;
+	for (; i < in->mapped_count && in->mapped[i].start <= reach && reach - address < size; i++)
+		reach = in->mapped[i].end;
 	return reach - address < size ? reach - address : size;
 }
 
@@ -38,17 +31,7 @@ static uint64_t mapped_from(const struct ray_v8_heap_input *in, uint64_t address
 
 static size_t owner_slot(const struct ray_v8_heap *h, uint64_t address)
 {
-	size_t low = 0, high = h->owners.n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (h->owners.at[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return ray_search(h->owners.at, h->owners.n, one, one->address < address);
 }
 
 static const struct ray_v8_owner *known_owner(const struct ray_v8_heap *h, uint64_t address)

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/auto.h"
+#include "base/search.h"
 
 enum {
 	WORDS = 0x60,	   /* how much of a NativeModule is looked at; 0x200 bytes matter up to V8 14 */
@@ -234,20 +235,11 @@ static bool find_in_map(const struct ray_wasm_native *n, uint64_t pc, struct ray
 
 static bool find_in_recent(const struct ray_wasm_native *n, uint64_t pc, struct ray_wasm_code *ret)
 {
-	size_t low = 0, high;
+	size_t up_to = ray_search(n->recent, n->recent_count, one, one->start <= pc);
 
-	high = n->recent_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (n->recent[middle].start <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low)
+	if (!up_to)
 		return false;
-	*ret = n->recent[low - 1];
+	*ret = n->recent[up_to - 1];
 	return true;
 }
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "view/table.h"
 
 /* Number columns that are left out where the target cannot tell them. */
@@ -93,17 +94,7 @@ static void add_row(struct ray_table *t, const struct numbers *n, uint64_t addre
 
 static size_t first_page(const struct ray_v8_page *pages, size_t count, uint64_t address)
 {
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (pages[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return ray_search(pages, count, one, one->address < address);
 }
 
 static void add_pages(const struct ray_regions *r, struct ray_table *t, const struct numbers *n,

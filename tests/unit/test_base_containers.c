@@ -1,4 +1,4 @@
-/* test_base_containers.c - the vector and the arena. SPDX-License-Identifier: MIT */
+/* test_base_containers.c - the vector, searches in it, and the arena. SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
+#include "base/search.h"
 #include "base/vec.h"
 
 struct pair {
@@ -31,6 +32,20 @@ static void a_vector_keeps_what_was_pushed(void **state)
 	assert_null(v.at);
 	assert_int_equal(v.n, 0);
 	ray_vec_free(&v); /* freeing it again is harmless */
+}
+
+static void a_search_finds_how_many_meet_a_condition(void **state)
+{
+	RAY_VEC(struct pair) v = { 0 };
+
+	(void)state;
+	assert_int_equal(ray_search(v.at, v.n, one, one->a < 3), 0);
+	for (int n = 1; n < 20; n++) {
+		assert_true(ray_vec_push(&v, (struct pair){ .a = 2 * n }));
+		for (int least = 0; least <= 2 * n + 2; least++)
+			assert_int_equal(ray_search(v.at, v.n, one, one->a < least), least ? (least - 1) / 2 : 0);
+	}
+	ray_vec_free(&v);
 }
 
 static void arena_memory_is_zeroed_and_aligned(void **state)
@@ -100,6 +115,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_vector_keeps_what_was_pushed),
+		cmocka_unit_test(a_search_finds_how_many_meet_a_condition),
 		cmocka_unit_test(arena_memory_is_zeroed_and_aligned),
 		cmocka_unit_test(an_arena_takes_blocks_larger_than_its_chunks),
 		cmocka_unit_test(an_absurd_size_gets_no_memory),
