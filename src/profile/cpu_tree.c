@@ -23,7 +23,7 @@ struct node {
 	uint32_t thread; /* plus 1; 0: that of its parent */
 	double start_us; /* of that thread */
 	size_t tick, tick_end;
-	bool is_idle, is_open;
+	bool is_gap, is_open;
 };
 
 struct link {
@@ -90,7 +90,6 @@ static void read_call_frame(struct ray_cpu_tree *t, struct ray_pull *j, struct n
 		else
 			ray_pull_skip(j);
 	}
-	node->is_idle = !strcmp(f.name, "(idle)");
 	if (strcmp(f.name, "(root)"))
 		node->function = ray_reading_function(t->p, &f);
 }
@@ -164,6 +163,9 @@ static void read_node(struct ray_cpu_tree *t, struct ray_pull *j)
 			read_ticks(t, j, &node);
 		} else if (!strcmp(key.bytes, "thread")) {
 			read_thread(t, j, &node);
+		} else if (!strcmp(key.bytes, "gap")) {
+			node.is_gap = true;
+			ray_pull_skip(j);
 		} else if (!strcmp(key.bytes, "parent")) {
 			/* Chrome's traces name the parent instead: the id of this one is filled in below. */
 			if (!ray_vec_push(&t->links, (struct link){ ray_pull_integer(j), INT64_MIN }))
@@ -296,6 +298,35 @@ static uint32_t with_line(struct ray_cpu_tree *t, struct node *node)
 
 /* ---- samples ---- */
 
+/* When a sample was taken, and which of the file's it is. */
+struct moment {
+	double at_us;
+	size_t number;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct moment *x = a, *y = b;
+
+	if (x->at_us != y->at_us)
+		return x->at_us < y->at_us ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+/* V8's are not always in order: some are taken by the thread itself, others by the one that watches it. A sample lasts until the next in time. */
+static struct moment *find_moments(const struct ray_cpu_tree *t, double start_us)
+{
+	struct moment *moments = calloc(t->samples.n + 1, sizeof(*moments));
+
+	for (size_t i = 0; moments && i < t->samples.n; i++) {
+		start_us += (double)t->deltas.at[i];
+		moments[i] = (struct moment){ start_us, i };
+	}
+	if (moments)
+		qsort(moments, t->samples.n, sizeof(*moments), by_time);
+	return moments;
+}
+
 static struct ray_error *add_sample(struct ray_cpu_tree *t, const struct ray_cpu_times *times, uint32_t thread,
 				    size_t number, double at_us, double length_us)
 {
@@ -308,7 +339,7 @@ static struct ray_error *add_sample(struct ray_cpu_tree *t, const struct ray_cpu
 		return ray_error_new(RAY_UNREADABLE, "sample %zu is of node %jd, which is not there", number + 1,
 				     (intmax_t)t->samples.at[number]);
 	err = make(t, node);
-	if (err || (times->is_ours && node->is_idle))
+	if (err || (times->is_ours && node->is_gap))
 		return err;
 	s.node = with_line(t, node);
 	if (node->thread)
@@ -322,8 +353,8 @@ static struct ray_error *add_sample(struct ray_cpu_tree *t, const struct ray_cpu
 
 struct ray_error *ray_cpu_tree_finish(struct ray_cpu_tree *t, const struct ray_cpu_times *times)
 {
+	ray_auto_memory struct moment *moments = NULL;
 	struct ray_error *err = join(t);
-	double at = times->start_us;
 	uint32_t thread = 0;
 	bool has_threads = false;
 
@@ -334,15 +365,17 @@ struct ray_error *ray_cpu_tree_finish(struct ray_cpu_tree *t, const struct ray_c
 		has_threads = has_threads || t->nodes.at[i].thread;
 	if (!has_threads)
 		thread = ray_profile_thread(t->p, &times->thread);
+	moments = err ? NULL : find_moments(t, times->start_us);
+	if (!err && !moments)
+		return &ray_enomem;
 	for (size_t i = 0; !err && i < t->samples.n; i++) {
-		double length;
+		const struct moment *m = &moments[i];
+		double length = (i + 1 < t->samples.n ? m[1].at_us : times->end_us) - m->at_us;
 
-		at += (double)t->deltas.at[i];
-		length = i + 1 < t->samples.n ? (double)t->deltas.at[i + 1] : times->end_us - at;
-		/* The last one of a trace has no end; and clocks were seen that went back. */
+		/* The last one of a trace has no end, and one of a profile may be behind it. */
 		if (i + 1 == t->samples.n && !times->end_us)
-			length = i ? (double)t->deltas.at[i] : 0;
-		err = add_sample(t, times, thread, i, at, length > 0 ? length : 0);
+			length = i ? m->at_us - m[-1].at_us : 0;
+		err = add_sample(t, times, thread, m->number, m->at_us, length > 0 ? length : 0);
 	}
 	return err;
 }

@@ -22,7 +22,7 @@ struct ray_cpu_times {
 	struct ray_profile_thread thread; /* of nodes that do not say */
 	double start_us;		  /* what the first delta counts from, since the start of the profile */
 	double end_us;			  /* of the last sample; 0: not known */
-	bool is_ours; /* "(idle)" is what we write for the time between samples, and weights are of the profile's unit */
+	bool is_ours; /* a node that is marked as a gap is what we write for the time between samples, and weights are of the profile's unit */
 };
 /* All that was read, as samples of the profile. What is wrong is said in words. */
 RAY_MUST_USE struct ray_error *ray_cpu_tree_finish(struct ray_cpu_tree *t, const struct ray_cpu_times *times);

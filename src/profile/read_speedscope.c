@@ -10,6 +10,8 @@
 
 typedef RAY_VEC(uint32_t) numbers;
 
+enum { NO_STACK = UINT32_MAX }; /* for a node: a sample, but its stack was not to be had */
+
 struct step {
 	uint32_t function, node;
 };
@@ -17,7 +19,7 @@ struct step {
 struct scope {
 	struct ray_pull *j;
 	struct ray_profile *p;
-	numbers frames; /* our functions, by their numbers */
+	numbers frames; /* our functions, by their numbers; 0: of samples without a stack */
 	bool is_ours;
 	bool has_unit; /* of the first profile: the others must have the same */
 	bool is_time;
@@ -45,6 +47,7 @@ static void read_frame(struct scope *s)
 	struct ray_reading_function f = { .name = "", .file = "" };
 	char kind[16] = "";
 	struct ray_pull_text key, text;
+	bool is_function = true;
 
 	for (ray_pull_object(s->j); ray_pull_key(s->j, &key);) {
 		if (!strcmp(key.bytes, "name")) {
@@ -60,12 +63,15 @@ static void read_frame(struct scope *s)
 		} else if (!strcmp(key.bytes, "kind") && ray_pull_peek(s->j) == '"') {
 			text = ray_pull_text(s->j);
 			snprintf(kind, sizeof(kind), "%s", text.bytes);
+		} else if (!strcmp(key.bytes, "no_stack") && s->is_ours) {
+			is_function = false;
+			ray_pull_skip(s->j);
 		} else {
 			ray_pull_skip(s->j);
 		}
 	}
 	f.kind = *kind ? kind : NULL;
-	if (!ray_vec_push(&s->frames, ray_reading_function(s->p, &f)))
+	if (!ray_vec_push(&s->frames, is_function ? ray_reading_function(s->p, &f) : 0))
 		s->p->failed = true;
 }
 
@@ -83,9 +89,14 @@ static void read_shared(struct scope *s)
 	}
 }
 
+static bool is_no_stack(const struct scope *s, double number)
+{
+	return number >= 0 && number < (double)s->frames.n && !s->frames.at[(size_t)number];
+}
+
 static uint32_t function_at(struct scope *s, double number)
 {
-	if (number >= 0 && number < (double)s->frames.n)
+	if (number >= 0 && number < (double)s->frames.n && !is_no_stack(s, number))
 		return s->frames.at[(size_t)number];
 	ray_pull_fail(s->j, "a frame that is not among the shared ones");
 	return 0;
@@ -110,18 +121,27 @@ static uint32_t step(struct scope *s, size_t depth, uint32_t parent, uint32_t fu
 static void read_stack(struct scope *s, struct part *part)
 {
 	uint32_t node = 0;
+	bool has_none = false;
 	size_t depth = 0;
 
 	for (ray_pull_array(s->j); ray_pull_item(s->j); depth++) {
-		uint32_t function = function_at(s, (double)ray_pull_integer(s->j));
+		double number = (double)ray_pull_integer(s->j);
+		uint32_t function;
 
+		if (!depth && is_no_stack(s, number)) {
+			has_none = true;
+			continue;
+		}
+		if (has_none)
+			ray_pull_fail(s->j, "a call of no stack");
+		function = function_at(s, number);
 		if (depth == RAY_READING_DEPTH)
 			ray_pull_fail(s->j, "a stack is too deep");
 		if (s->j->wrong || s->p->failed)
 			return;
 		node = step(s, depth, node, function);
 	}
-	if (!ray_vec_push(&part->nodes, node))
+	if (!ray_vec_push(&part->nodes, has_none && !node ? NO_STACK : node))
 		s->p->failed = true;
 }
 
@@ -261,6 +281,8 @@ static void add_part(struct scope *s, const struct part *part)
 		/* Nothing ran then: what we write for the time between samples. */
 		if (part->is_time && !sample.node)
 			continue;
+		if (sample.node == NO_STACK)
+			sample.node = 0;
 		sample.time_ns = part->is_time ? ray_reading_time(time) : 0;
 		sample.weight = part->is_time && s->is_ours ? ray_timeline_weight(s->p, length) :
 							      ray_reading_weight(length);

@@ -1,8 +1,9 @@
 /* write_cpuprofile.c - V8's own form, for DevTools and VS Code. SPDX-License-Identifier: MIT
  *
  * One tree of functions, and a line of samples each of which lasts until the next one. That is a thread; where there are several, each has a node
- * of its own below the root, and they follow one another in time. What lies between samples is "(idle)". Lines that ran are kept as
- * positionTicks, of the innermost functions alone: the form has no place for the others. "kind" and "thread" are our own. */
+ * of its own below the root, and they follow one another in time. What lies between samples is "(idle)", marked as a gap: V8 has samples of that name, too.
+ * Lines that ran are kept as positionTicks, of the innermost functions alone: the form has no place for the others. "kind", "thread" and "gap" are our
+ * own. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -36,7 +37,7 @@ struct build {
 	RAY_VEC(uint32_t) path;
 	RAY_VEC(struct tick) ticks;
 	RAY_VEC(struct sample) samples;
-	uint32_t idle; /* 0: not made yet */
+	uint32_t gap;  /* 0: not made yet */
 	bool has_tops; /* a node for each thread */
 	RAY_VEC(struct top) tops;
 	size_t next_top;
@@ -86,12 +87,17 @@ static bool graft(struct build *b, uint32_t top, uint32_t node, uint32_t *ret)
 	return true;
 }
 
-static bool add_idle(struct build *b, uint64_t start_ns)
+/* A node of its own, apart from that of samples with the same name. */
+static bool add_gap(struct build *b, uint64_t start_ns)
 {
-	if (!b->idle)
-		b->idle = child(b->tree, 0,
-				&(struct ray_profile_function){ .kind = RAY_KIND_IDLE, .name = "(idle)", .file = "" });
-	return ray_vec_push(&b->samples, (struct sample){ b->idle, start_ns });
+	const struct ray_profile_function idle = { .kind = RAY_KIND_IDLE, .name = "(idle)", .file = "" };
+	struct ray_profile_frame frame = { .is_inlined = true };
+
+	if (!b->gap) {
+		frame.function = ray_profile_function(b->tree, &idle);
+		b->gap = ray_profile_node(b->tree, 0, ray_profile_frame(b->tree, &frame));
+	}
+	return ray_vec_push(&b->samples, (struct sample){ b->gap, start_ns });
 }
 
 static bool add_stretch(struct build *b, const struct ray_stretch *s, uint32_t top, uint64_t base)
@@ -99,7 +105,7 @@ static bool add_stretch(struct build *b, const struct ray_stretch *s, uint32_t t
 	struct sample sample = { 0, base + s->start_ns };
 	int line = b->p->frames.at[b->p->nodes.at[s->node].frame].line;
 
-	if (sample.start_ns > b->end_ns && !add_idle(b, b->end_ns))
+	if (sample.start_ns > b->end_ns && !add_gap(b, b->end_ns))
 		return false;
 	b->end_ns = sample.start_ns + s->length_ns;
 	return graft(b, top, s->node, &sample.node) && ray_vec_push(&b->samples, sample) &&
@@ -265,6 +271,8 @@ static void write_node(struct build *b, const struct family *f, const uint32_t *
 	fprintf(out, "%s{\"id\":%u,", node ? ",\n" : "\n", node + 1);
 	write_call_frame(node ? &b->tree->functions.at[function] : &root, files[function], out);
 	write_thread(b, node, out);
+	if (node && node == b->gap)
+		fputs(",\"gap\":true", out);
 	write_ticks(b, node, tick, out);
 	if (f->first[node]) {
 		fputs(",\"children\":[", out);

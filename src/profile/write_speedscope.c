@@ -1,7 +1,7 @@
 /* write_speedscope.c - for https://www.speedscope.app, by its published schema. SPDX-License-Identifier: MIT
  *
- * One sampled profile for each thread; where samples have times, what lies between them is a sample of no stack, so that the view by time is true.
- * Frames are functions, because speedscope merges by them; the lines that ran are not kept. "kind", "thread" and the like are our own. */
+ * One sampled profile for each thread; where samples have times, what lies between them is a sample of no frames, so that the view by time is true: one
+ * whose stack was not to be had has a frame that says so. Frames are functions, because speedscope merges by them; the lines that ran are not kept. "kind", "thread", "no_stack" and the like are our own. */
 #include <string.h>
 
 #include "profile/head.h"
@@ -10,6 +10,16 @@
 #include "profile/timeline.h"
 
 enum { KEPT_TEXT = 64 << 20 };
+
+#define NO_STACK "{\"name\":\"(no stack)\",\"kind\":\"unknown\",\"no_stack\":true}"
+
+static bool has_no_stack(const struct ray_profile *p)
+{
+	for (size_t i = 0; i < p->samples.n; i++)
+		if (!p->samples.at[i].node && p->samples.at[i].weight > 0)
+			return true;
+	return false;
+}
 
 static void write_frames(const struct ray_profile *p, FILE *out)
 {
@@ -25,6 +35,9 @@ static void write_frames(const struct ray_profile *p, FILE *out)
 			fprintf(out, ",\"col\":%d", f->column);
 		fprintf(out, ",\"kind\":\"%s\"}", ray_profile_kind_word(f->kind));
 	}
+	/* The last: nobody's function. */
+	if (has_no_stack(p))
+		fputs(p->functions.n > 1 ? ",\n" NO_STACK : "\n" NO_STACK, out);
 }
 
 /* Each stack is written out once and then copied: the same ones come again and again. */
@@ -48,6 +61,8 @@ static bool render(struct stacks *s, const struct ray_profile *p, uint32_t node)
 	for (uint32_t at = node; at; at = p->nodes.at[at].parent)
 		if (!ray_vec_push(&s->path, p->frames.at[p->nodes.at[at].frame].function - 1))
 			return false;
+	if (!node && !ray_vec_push(&s->path, (uint32_t)p->functions.n - 1))
+		return false;
 	s->pieces[node].at = s->text.length;
 	ray_text_add(&s->text, "[");
 	for (size_t i = s->path.n; i-- > 0;)

@@ -143,6 +143,20 @@ static void cpuprofile_of_v8(void **state)
 	assert_int_equal(p->frames.at[p->nodes.at[p->samples.at[5].node].frame].line, 14);
 }
 
+/* Times 100, 300, 200, 500, of 600: what was taken last is not always the latest. */
+static void cpuprofile_out_of_order(void **state)
+{
+	ray_auto(ray_profile, p) =
+		parsed("{\"nodes\":[{\"id\":1," FRAME("(root)", "", "-1") ",\"children\":[2,3]},{\"id\":2," FRAME(
+			"a", "file:///a.js",
+			"1") "},{\"id\":3," FRAME("b", "file:///a.js",
+						  "5") "}],"
+						       "\"startTime\":5000,\"endTime\":5600,\"samples\":[2,3,2,3],\"timeDeltas\":[100,200,-100,300]}");
+	(void)state;
+
+	check_stacks(p, "a 100000 @200000\na 100000 @300000\nb 200000 @500000\nb 100000 @600000\n");
+}
+
 static void cpuprofile_that_is_nonsense(void **state)
 {
 	(void)state;
@@ -277,10 +291,15 @@ static void pprof_that_is_cut(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(speedscope_with_events), cmocka_unit_test(speedscope_that_is_nonsense),
-		cmocka_unit_test(cpuprofile_of_v8),	  cmocka_unit_test(cpuprofile_that_is_nonsense),
-		cmocka_unit_test(slices_of_a_trace),	  cmocka_unit_test(profile_chunks_of_a_trace),
-		cmocka_unit_test(pprof_of_others),	  cmocka_unit_test(pprof_that_is_cut),
+		cmocka_unit_test(speedscope_with_events),
+		cmocka_unit_test(speedscope_that_is_nonsense),
+		cmocka_unit_test(cpuprofile_of_v8),
+		cmocka_unit_test(cpuprofile_out_of_order),
+		cmocka_unit_test(cpuprofile_that_is_nonsense),
+		cmocka_unit_test(slices_of_a_trace),
+		cmocka_unit_test(profile_chunks_of_a_trace),
+		cmocka_unit_test(pprof_of_others),
+		cmocka_unit_test(pprof_that_is_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,6 +71,26 @@ static void check(const struct ray_profile *p)
 	}
 }
 
+/* V8's own profiler has samples of "(idle)" and of its root. What lies between samples must not be taken for them, nor they for it. */
+static void nothing_ran_is_not_a_gap(void **state)
+{
+	static const struct ray_profile_function idle = { RAY_KIND_IDLE, "(idle)", "", 0, 0, "" };
+	ray_auto(ray_profile, p) = fake_profile();
+	struct ray_profile_frame frame = { .function = ray_profile_function(p, &idle) };
+	uint32_t node = ray_profile_node(p, 0, ray_profile_frame(p, &frame));
+	(void)state;
+
+	/* Behind gaps of 30 ms, of two threads and then of one. */
+	ray_profile_add(p, &(struct ray_profile_sample){ 100000000, node, 0, 1, 1 });
+	ray_profile_add(p, &(struct ray_profile_sample){ 110000000, 0, 0, 1, 1 });
+	check(p);
+	for (size_t i = 0; i < p->samples.n; i++)
+		p->samples.at[i].thread = 0;
+	for (size_t i = 0; i < p->samples.n; i++)
+		p->samples.at[i].time_ns = 10000000 * (i + 1 + (i > 5 ? 3 : 0));
+	check(p);
+}
+
 static void samples_with_times(void **state)
 {
 	ray_auto(ray_profile, p) = fake_profile();
@@ -149,9 +169,13 @@ static void one_thread_of_which_nothing_is_known(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(samples_with_times), cmocka_unit_test(samples_without_times),
-		cmocka_unit_test(bytes_and_calls),    cmocka_unit_test(time_that_was_waited),
-		cmocka_unit_test(nothing_at_all),     cmocka_unit_test(one_thread_of_which_nothing_is_known),
+		cmocka_unit_test(nothing_ran_is_not_a_gap),
+		cmocka_unit_test(samples_with_times),
+		cmocka_unit_test(samples_without_times),
+		cmocka_unit_test(bytes_and_calls),
+		cmocka_unit_test(time_that_was_waited),
+		cmocka_unit_test(nothing_at_all),
+		cmocka_unit_test(one_thread_of_which_nothing_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
