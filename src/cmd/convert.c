@@ -101,7 +101,7 @@ static struct ray_error *run(const struct ray_call *call)
 	if (!err)
 		err = read_all(call, &p);
 	if (!err && ray_call_has(call, "source-maps"))
-		err = ray_source_maps_apply(&p, false);
+		err = ray_source_maps_apply(&p);
 	if (err)
 		return err;
 	if (!p->samples.n)

@@ -27,8 +27,9 @@ struct ray_record_run {
 	bool is_json;
 	/* Its own: */
 	struct ray_recorder *recorder;
-	uint32_t pid;	       /* the first target */
-	char node_version[32]; /* its */
+	struct ray_source_maps *maps; /* NULL: not asked for */
+	uint32_t pid;		      /* the first target */
+	char node_version[32];	      /* its */
 	uint64_t shown_ns;
 	uint64_t lost;
 	bool is_shown; /* a line of progress stands on the terminal */

@@ -277,12 +277,24 @@ static struct ray_error *write_profile(struct ray_record_run *r)
 	if (!path)
 		return &ray_enomem;
 	describe(r, p);
-	err = ray_call_has(r->script.call, "source-maps") ? ray_source_maps_apply(&p, true) : NULL;
+	err = r->maps ? ray_source_maps_tell(r->maps, &p) : NULL;
+	if (!err && r->maps)
+		ray_source_maps_say(r->maps);
 	if (!err)
 		err = ray_profile_write(p, r->format, path);
 	if (!err)
 		say_result(r, p, path, samples);
 	return err;
+}
+
+static bool prepare_maps(struct ray_record_run *r)
+{
+	if (!ray_call_has(r->script.call, "source-maps"))
+		return true;
+	r->maps = ray_source_maps_create(true);
+	if (r->maps)
+		r->script.script_maps = ray_source_maps_listener(r->maps);
+	return r->maps;
 }
 
 struct ray_error *ray_record_run(struct ray_record_run *r)
@@ -309,8 +321,10 @@ struct ray_error *ray_record_run(struct ray_record_run *r)
 	if (err)
 		return err;
 	r->recorder = ray_recorder_create(&o);
-	if (!r->recorder)
+	if (!r->recorder || !prepare_maps(r)) {
+		ray_recorder_free(r->recorder);
 		return &ray_enomem;
+	}
 	r->script.on_fact = on_fact;
 	r->script.on_start = on_start;
 	r->script.on_round = on_round;
@@ -324,5 +338,6 @@ struct ray_error *ray_record_run(struct ray_record_run *r)
 	if (!err && !is_shown)
 		err = write_profile(r);
 	ray_recorder_free(r->recorder);
+	ray_source_maps_free(r->maps);
 	return err;
 }

@@ -326,7 +326,8 @@ static struct ray_error *execute(struct ray_script *s, struct ray_trace_call *t,
 					       .on_fact = s->on_fact,
 					       .arg = s->arg,
 					       .is_patient = true,
-					       .wants_frames = s->wants_frames };
+					       .wants_frames = s->wants_frames,
+					       .script_maps = s->script_maps };
 	ray_auto(ray_trace, trace) = NULL;
 	struct ray_error *err;
 

@@ -44,6 +44,8 @@ struct ray_script {
 	bool quiet_command;   /* a command that is started is kept off the terminal: a screen is drawn there */
 	bool events_optional; /* goes on without the events of node that a target does not tell */
 	bool wants_frames;    /* the view takes stacks as frames, never as text */
+	const struct ray_script_maps
+		*script_maps; /* who is told of the source maps of scripts on stacks; NULL: nobody */
 	const char *doing;    /* "counting system calls": for a person who waits at a terminal; NULL: output says it */
 	void (*on_fact)(void *arg, const struct ray_fact *fact);
 	/* Before the first fact, when targets are known and probes are on; may be NULL. */

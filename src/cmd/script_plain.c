@@ -134,6 +134,7 @@ struct ray_error *ray_script_run_plain(struct ray_script *s, struct ray_trace_ca
 					  .hz = s->plain_hz,
 					  .follow = !ray_call_has(s->call, "no-children"),
 					  .thread = s->plain_thread,
+					  .script_maps = s->script_maps,
 					  .on_fact = s->on_fact,
 					  .arg = s->arg };
 	struct ray_error *err = ray_sampling_create(&o, &s->sampling);

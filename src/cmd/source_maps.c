@@ -12,6 +12,7 @@ enum { MOST_BYTES = 512 << 20 }; /* of a script or a map */
 
 struct ray_source_maps {
 	struct ray_remap *remap;
+	struct ray_script_maps listener;
 	bool is_live;
 	const struct ray_profile *profile; /* that is being told */
 };
@@ -32,6 +33,11 @@ static bool read_file(void *arg, const char *path, char **bytes_ret, size_t *siz
 	return ray_root_file_read(0, path, MOST_BYTES, bytes_ret, size_ret);
 }
 
+static void take_url(void *arg, const char *file, const char *url)
+{
+	ray_remap_tell_url(((struct ray_source_maps *)arg)->remap, file, url);
+}
+
 struct ray_source_maps *ray_source_maps_create(bool is_live)
 {
 	ray_auto(ray_source_maps, m) = calloc(1, sizeof(*m));
@@ -39,6 +45,7 @@ struct ray_source_maps *ray_source_maps_create(bool is_live)
 	if (!m)
 		return NULL;
 	m->is_live = is_live;
+	m->listener = (struct ray_script_maps){ take_url, m };
 	m->remap = ray_remap_create(&(struct ray_remap_options){ .read = read_file, .arg = m });
 	return m->remap ? ray_take(m) : NULL;
 }
@@ -48,6 +55,11 @@ void ray_source_maps_free(struct ray_source_maps *m)
 	if (m)
 		ray_remap_free(m->remap);
 	free(m);
+}
+
+const struct ray_script_maps *ray_source_maps_listener(const struct ray_source_maps *m)
+{
+	return &m->listener;
 }
 
 struct ray_error *ray_source_maps_tell(struct ray_source_maps *m, struct ray_profile **p)
@@ -79,9 +91,9 @@ void ray_source_maps_say(const struct ray_source_maps *m)
 			r->unmapped, r->mapped + r->unmapped);
 }
 
-struct ray_error *ray_source_maps_apply(struct ray_profile **p, bool is_live)
+struct ray_error *ray_source_maps_apply(struct ray_profile **p)
 {
-	ray_auto(ray_source_maps, m) = ray_source_maps_create(is_live);
+	ray_auto(ray_source_maps, m) = ray_source_maps_create(false);
 	struct ray_error *err = m ? ray_source_maps_tell(m, p) : &ray_enomem;
 
 	if (!err)

@@ -313,6 +313,8 @@ static bool prepare(struct ray_top_run *r)
 	r->look = ray_top_look_create(role_of, r);
 	if (r->has_maps)
 		r->maps = ray_source_maps_create(true);
+	if (r->maps)
+		r->script.script_maps = ray_source_maps_listener(r->maps);
 	return r->model && r->look && (r->maps || !r->has_maps) && recorder_start(r);
 }
 

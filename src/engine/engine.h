@@ -29,6 +29,8 @@ struct ray_trace_settings {
 	 * that names stacks do, whose process may end soon; unless that can wait, too. */
 	bool is_patient;
 	bool wants_frames; /* of stacks: ray_fact_stack() only, no text is made for each record */
+	const struct ray_script_maps
+		*script_maps; /* who is told of the source maps of scripts on stacks; NULL: nobody */
 };
 
 /* Goes before others on a busy machine, as far as it is allowed to: for what must start soon. Traces that name stacks do so by themselves. */

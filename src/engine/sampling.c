@@ -93,6 +93,7 @@ struct ray_error *ray_sampling_create(const struct ray_sampling_options *options
 					 .hz = options->hz,
 					 .follow = options->follow,
 					 .thread = options->thread,
+					 .script_maps = options->script_maps,
 					 .is_known = is_known,
 					 .on_look = on_look,
 					 .arg = s };

@@ -13,7 +13,8 @@ struct ray_sampling_options {
 	size_t count;
 	unsigned hz;
 	bool follow;
-	int thread; /* only this one; -1: the first of each process; 0: all */
+	int thread;				   /* only this one; -1: the first of each process; 0: all */
+	const struct ray_script_maps *script_maps; /* as those of a trace */
 	void (*on_fact)(void *arg, const struct ray_fact *fact);
 	void *arg;
 };

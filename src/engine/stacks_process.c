@@ -36,7 +36,7 @@ static uint64_t read_space(uint32_t tgid)
 	return at && sscanf(at, "%" SCNu64, &value) == 1 ? value : 0;
 }
 
-static void open_js(struct ray_stack_process *p)
+static void open_js(struct ray_stack_process *p, const struct ray_script_maps *maps)
 {
 	struct ray_error *err = ray_js_open(p->target, &p->js);
 
@@ -48,10 +48,12 @@ static void open_js(struct ray_stack_process *p)
 	if (err) {
 		p->js = NULL;
 		ray_error_free(err);
+	} else {
+		p->js->script_maps = maps;
 	}
 }
 
-static void open_process(struct ray_stack_process *p)
+static void open_process(struct ray_stack_process *p, const struct ray_script_maps *maps)
 {
 	char name[32];
 	struct ray_target_options options = { .name = name };
@@ -67,7 +69,7 @@ static void open_process(struct ray_stack_process *p)
 		return;
 	}
 	p->looked_ns = ray_clock_ns();
-	open_js(p);
+	open_js(p, maps);
 	p->is_changed = true;
 }
 
@@ -141,7 +143,7 @@ struct ray_stack_process *ray_stack_process_get(struct ray_stacker *s, uint32_t 
 		free(p);
 		return NULL;
 	}
-	open_process(p);
+	open_process(p, s->trace->settings.script_maps);
 	return p;
 }
 

@@ -28,10 +28,11 @@ const struct ray_profile_format *ray_profile_format_at(size_t index)
 	return index < RAY_COUNT(formats) ? &formats[index] : NULL;
 }
 
-static const struct ray_profile_format *find_name(const char *name, size_t length)
+/* By its name, or as its files end: "text", "txt", "pb.gz". */
+static const struct ray_profile_format *find_name(const char *name)
 {
 	for (size_t i = 0; i < RAY_COUNT(formats); i++)
-		if (!strncmp(formats[i].name, name, length) && !formats[i].name[length])
+		if (!strcmp(formats[i].name, name) || !strcmp(formats[i].suffix + (name[0] != '.'), name))
 			return &formats[i];
 	return NULL;
 }
@@ -57,9 +58,9 @@ struct ray_error *ray_profile_format_find(const char *name, const char *file, co
 	const struct ray_profile_format *found;
 	ray_auto_text names = { 0 };
 
-	found = name ? find_name(name, strlen(name)) : find_suffix(file);
+	found = name ? find_name(name) : find_suffix(file);
 	if (!found && !name)
-		found = find_name("html", strlen("html"));
+		found = find_name("html");
 	if (found) {
 		*ret = found;
 		return NULL;

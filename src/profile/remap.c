@@ -85,11 +85,10 @@ static void count_script(struct ray_remap *r, const struct ray_remap_script *s, 
 }
 
 /* NULL without memory. */
-static struct ray_remap_script *get_script(struct ray_remap *r, const char *file)
+static struct ray_remap_script *find_script(struct ray_remap *r, const char *file)
 {
 	const char *name = ray_profile_text(r->texts, file);
 	struct ray_remap_script **slot, *s;
-	ray_auto_text why = { 0 };
 
 	if (r->scripts.n * 2 >= r->room && !grow(r))
 		return NULL;
@@ -98,16 +97,35 @@ static struct ray_remap_script *get_script(struct ray_remap *r, const char *file
 	if (s)
 		return s;
 	s = calloc(1, sizeof(*s));
-	if (!s)
-		return NULL;
-	if (!ray_remap_script_read(s, name, &r->options, &why) || !ray_vec_push(&r->scripts, s)) {
-		ray_remap_script_deinit(s);
+	if (!s || !ray_vec_push(&r->scripts, s)) {
 		free(s);
 		return NULL;
 	}
+	s->name = name;
 	*slot = s;
+	return s;
+}
+
+/* The same, and what is known of its map. */
+static struct ray_remap_script *get_script(struct ray_remap *r, const char *file)
+{
+	struct ray_remap_script *s = find_script(r, file);
+	ray_auto_text why = { 0 };
+
+	if (!s || s->is_read)
+		return s;
+	if (!ray_remap_script_read(s, &r->options, &why))
+		return NULL;
 	count_script(r, s, &why);
 	return s;
+}
+
+void ray_remap_tell_url(struct ray_remap *r, const char *file, const char *url)
+{
+	struct ray_remap_script *s = find_script(r, file);
+
+	if (s && !s->is_read && !s->url)
+		s->url = strdup(url);
 }
 
 /* ---- places ---- */

@@ -29,6 +29,8 @@ struct ray_remap *ray_remap_create(const struct ray_remap_options *options); /* 
 void ray_remap_free(struct ray_remap *r);
 RAY_DEFINE_AUTO(ray_remap, ray_remap_free)
 
+/* What V8 has for the sourceMappingURL of a script, which may be in no file: it counts from then on, unless the script was asked for before. "": it has none. */
+void ray_remap_tell_url(struct ray_remap *r, const char *file, const char *url);
 /* What f is in its source; false: no map tells. Texts are the remap's. */
 bool ray_remap_function(struct ray_remap *r, const struct ray_profile_function *f, struct ray_profile_function *ret);
 /* The same profile told by sources. p stays as it is. */

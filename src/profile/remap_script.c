@@ -179,26 +179,41 @@ bool ray_remap_script_has_word(struct ray_remap_script *s, int line, int column,
 
 /* ---- all of it ---- */
 
-bool ray_remap_script_read(struct ray_remap_script *s, const char *name, const struct ray_remap_options *options,
-			   struct ray_text *why)
+/* The file need not hold what ran: a loader may have compiled it in memory. */
+static void forget_text(struct ray_remap_script *s)
 {
-	ray_auto_memory char *path = ray_source_script_path(name);
-	const char *url;
-	size_t length;
+	free(s->text);
+	s->text = NULL;
+	s->size = 0;
+}
 
-	memset(s, 0, sizeof(*s));
-	s->name = name;
-	if (!path || !options->read(options->arg, path, &s->text, &s->size))
-		return true;
-	url = ray_source_url_find(s->text, s->size, &length);
-	if (url)
-		read_named(s, path, url, length, options, why);
-	if (!s->map)
-		read_beside(s, path, options, why);
-	if (!s->map) {
-		free(s->text);
+static bool is_what_ran(const struct ray_remap_script *s)
+{
+	size_t length = 0;
+	const char *url = s->text && s->url ? ray_source_url_find(s->text, s->size, &length) : NULL;
+
+	return !s->url || (url ? length == strlen(s->url) && !memcmp(url, s->url, length) : !*s->url);
+}
+
+bool ray_remap_script_read(struct ray_remap_script *s, const struct ray_remap_options *options, struct ray_text *why)
+{
+	ray_auto_memory char *path = ray_source_script_path(s->name);
+	const char *url = s->url;
+	size_t length = url ? strlen(url) : 0;
+
+	s->is_read = true;
+	if (path && !options->read(options->arg, path, &s->text, &s->size))
 		s->text = NULL;
-	}
+	if (!url && s->text)
+		url = ray_source_url_find(s->text, s->size, &length);
+	if (length && url)
+		read_named(s, path ? path : s->name, url, length, options, why);
+	if (!s->map && s->text)
+		read_beside(s, path, options, why);
+	if (!s->map || !is_what_ran(s))
+		forget_text(s);
+	free(s->url);
+	s->url = NULL;
 	return !s->map || s->folder;
 }
 
@@ -206,6 +221,7 @@ void ray_remap_script_deinit(struct ray_remap_script *s)
 {
 	ray_source_map_free(s->map);
 	free((char *)s->folder);
+	free(s->url);
 	free(s->text);
 	free(s->units);
 	free(s->lines);

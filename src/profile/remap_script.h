@@ -7,7 +7,9 @@
 #include "profile/sourcemap.h"
 
 struct ray_remap_script {
-	const char *name;	    /* as node has it */
+	const char *name; /* as node has it */
+	char *url;	  /* of its map, as V8 has it; "": it has none; NULL: look into the file */
+	bool is_read;
 	const char *folder;	    /* the path of the map, from which sources are named */
 	struct ray_source_map *map; /* NULL: it has none that can be read */
 	bool is_broken;		    /* it names one */
@@ -19,9 +21,8 @@ struct ray_remap_script {
 	size_t line_count;
 };
 
-/* Reads it and its map. why gets what is wrong with the map. False without memory. */
-bool ray_remap_script_read(struct ray_remap_script *s, const char *name, const struct ray_remap_options *options,
-			   struct ray_text *why);
+/* Reads it and its map; name and url are set. why gets what is wrong with the map. False without memory. */
+bool ray_remap_script_read(struct ray_remap_script *s, const struct ray_remap_options *options, struct ray_text *why);
 void ray_remap_script_deinit(struct ray_remap_script *s);
 /* Does the identifier word stand at this place of the script? */
 bool ray_remap_script_has_word(struct ray_remap_script *s, int line, int column, const char *word);

@@ -8,6 +8,7 @@
 
 #include "stack/cache.h"
 #include "stack/constants.h"
+#include "stack/script_maps.h"
 #include "target/node.h"
 #include "v8/v8.h"
 #include "v8/wasm.h"
@@ -21,9 +22,11 @@ struct ray_js {
 	struct ray_v8 v8;		    /* valid only with a layout */
 	uint64_t maps_ns;		    /* when all maps were forgotten */
 	struct ray_wasm_layout wasm_layout;
-	struct ray_wasm *wasm; /* like v8 */
-	char *why;	       /* why there is no layout; NULL when there is one */
-	bool blind;	       /* not even the executable could be read: node holds nothing */
+	struct ray_wasm *wasm;			   /* like v8 */
+	char *why;				   /* why there is no layout; NULL when there is one */
+	bool blind;				   /* not even the executable could be read: node holds nothing */
+	const struct ray_script_maps *script_maps; /* who wants to know of them; NULL: nobody */
+	RAY_VEC(uint64_t) told_maps;		   /* the files that it was told, by hash */
 };
 
 /* Fails when the target is not a node, or when that cannot be told. */

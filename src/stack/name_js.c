@@ -19,6 +19,7 @@ static void set_place(struct ray_namer *n, const struct ray_v8_place *place, str
 		return;
 	}
 	f->file = ray_namer_safe(n, ray_v8_script_name(v8, f->script));
+	ray_script_maps_tell(n->js, f->script, f->file);
 	if (!ray_v8_shared_range(v8, place->shared, &start, &end) ||
 	    !ray_v8_script_place(v8, f->script, start, &f->begin_line, &f->begin_column))
 		f->begin_line = f->begin_column = 0;

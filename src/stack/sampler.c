@@ -266,6 +266,7 @@ struct ray_error *ray_sampler_create(const struct ray_sampler_options *options, 
 		return &ray_enomem;
 	s->options = *options;
 	s->period_ns = 1000000000 / options->hz;
+	s->watched.script_maps = options->script_maps;
 	err = ray_watched_open(&s->watched, options->pids, options->count, options->follow);
 	if (!err)
 		err = start_clock(s);

@@ -22,8 +22,9 @@ struct ray_sampler_options {
 	const pid_t *pids;
 	size_t count;
 	unsigned hz;
-	bool follow; /* what they start, too */
-	int thread;  /* only this one; -1: the first of each process; 0: all */
+	bool follow;				   /* what they start, too */
+	int thread;				   /* only this one; -1: the first of each process; 0: all */
+	const struct ray_script_maps *script_maps; /* who is told of them; NULL: nobody */
 	/* Was this stack given before? Then it is not named again. */
 	bool (*is_known)(void *arg, uint64_t id);
 	void (*on_look)(void *arg, const struct ray_sampler_look *look);

@@ -25,7 +25,7 @@ static void forget_process(struct ray_watched_list *l, size_t i)
 	l->open.at[i] = l->open.at[--l->open.n];
 }
 
-static struct ray_error *open_process(struct ray_watched *p)
+static struct ray_error *open_process(const struct ray_watched_list *l, struct ray_watched *p)
 {
 	struct ray_symbol unused;
 	struct ray_error *err;
@@ -41,6 +41,8 @@ static struct ray_error *open_process(struct ray_watched *p)
 		ray_error_free(err);
 		err = ray_js_open_native(p->target, &p->js);
 	}
+	if (!err)
+		p->js->script_maps = l->script_maps;
 	/* The index of symbols is made at the first question; better now than when a stack waits. */
 	if (!err && p->js->node.module && p->js->node.module->elf)
 		ray_elf_symbol_at(p->js->node.module->elf, 0, &unused);
@@ -102,7 +104,7 @@ struct ray_watched *ray_watched_get(struct ray_watched_list *l, pid_t pid)
 			return NULL;
 		if (!has_pid(l, pid) && !ray_vec_push(&l->pids, pid))
 			return NULL;
-		ray_error_free(open_process(p));
+		ray_error_free(open_process(l, p));
 	}
 	p->used = ++l->used;
 	return p;
@@ -210,7 +212,7 @@ struct ray_error *ray_watched_open(struct ray_watched_list *l, const pid_t *pids
 		w = add_process(l, pids[i]);
 		if (!w || !ray_vec_push(&l->pids, pids[i]))
 			return &ray_enomem;
-		err = open_process(w);
+		err = open_process(l, w);
 		if (err)
 			return err;
 	}

@@ -20,6 +20,7 @@ struct ray_watched_list {
 	RAY_VEC(struct ray_watched *) open; /* those that were needed last */
 	RAY_VEC(pid_t) pids;		    /* targets and what they started, as far as it is known */
 	uint64_t used;
+	const struct ray_script_maps *script_maps; /* for each of them */
 };
 
 /* Opens the targets, and finds what they have started already if they are to be followed. */

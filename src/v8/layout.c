@@ -101,6 +101,7 @@ static const struct row rows[] = {
 	/* Behind eval_from_position, shared_function_infos, [compiled_lazy_function_positions], flags. */
 	SINCE(V(10, 5, 0), SCRIPT_SOURCE_URL, NULL, RAY_V8_SCRIPT_EVAL_POSITION, 4 * PTR),
 	SINCE(0, SCRIPT_SOURCE_URL, NULL, RAY_V8_SCRIPT_EVAL_POSITION, 3 * PTR),
+	FROM(SCRIPT_MAPPING_URL, NULL, SCRIPT_SOURCE_URL, PTR),
 	/* While a debugger is attached, the script slot of V8 before 11.7 holds a DebugInfo. */
 	OR(DEBUG_INFO_SCRIPT, "class_DebugInfo__script_", 24),
 

@@ -63,6 +63,7 @@ enum { RAY_V8_NONE = INT_MIN };
 	X(SCRIPT_EVAL_SHARED, false)        \
 	X(SCRIPT_EVAL_POSITION, false)      \
 	X(SCRIPT_SOURCE_URL, false)         \
+	X(SCRIPT_MAPPING_URL, false)        \
 	X(DEBUG_INFO_SCRIPT, false)         \
 	X(SCOPE_FIRST, true)                \
 	X(SCOPE_RECEIVER_INFO, true)        \

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "v8/function.h"
 #include "v8/string.h"
+#include "v8/value.h"
 
 enum {
 	NAME_LIMIT = 1024,
@@ -209,6 +210,29 @@ static const char *name_at(struct ray_v8 *v8, uint64_t script, enum ray_v8_field
 	if (!ray_v8_field(v8, script, field, &value) || !ray_v8_is_string(v8, value))
 		return "";
 	return ray_v8_string_text(v8, value, NAME_LIMIT);
+}
+
+bool ray_v8_script_map_url(struct ray_v8 *v8, uint64_t script, struct ray_text *out)
+{
+	ray_auto_memory uint16_t *units = NULL;
+	int64_t length;
+	uint64_t url;
+
+	if (!ray_v8_is(v8, script, RAY_V8_TYPE_SCRIPT) || !ray_v8_field(v8, script, RAY_V8_SCRIPT_MAPPING_URL, &url))
+		return false;
+	if (ray_v8_is_nullish(v8, url))
+		return true;
+	length = ray_v8_string_length(v8, url);
+	units = length >= 0 && length <= MAX_SOURCE ? malloc(CHUNK * sizeof(*units)) : NULL;
+	if (!units)
+		return false;
+	for (int64_t at = 0, n; at < length; at += n) {
+		n = length - at < CHUNK ? length - at : CHUNK;
+		if (!ray_v8_string_units(v8, url, (uint32_t)at, (uint32_t)n, units))
+			return false;
+		ray_v8_add_utf16(out, units, (uint32_t)n);
+	}
+	return true;
 }
 
 static const char *script_name(struct ray_v8 *v8, uint64_t script, int depth);

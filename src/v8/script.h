@@ -6,6 +6,7 @@
 #ifndef RAY_V8_SCRIPT_H
 #define RAY_V8_SCRIPT_H
 
+#include "base/text.h"
 #include "v8/v8.h"
 
 /* The script's name: a path, a file: or node: URL, a //# sourceURL; for eval "eval at f (file:1:2)".
@@ -13,6 +14,8 @@
 const char *ray_v8_script_name(struct ray_v8 *v8, uint64_t script);
 /* Did eval() make it? */
 bool ray_v8_script_is_eval(struct ray_v8 *v8, uint64_t script);
+/* What its //# sourceMappingURL= says, which may be the whole map; nothing is added if it has none. False: that cannot be told. */
+bool ray_v8_script_map_url(struct ray_v8 *v8, uint64_t script, struct ray_text *out);
 /* Line and column, both from 1, of a position in the source. */
 bool ray_v8_script_place(struct ray_v8 *v8, uint64_t script, int32_t position, int *line_ret, int *column_ret);
 /* A line of the source, as counted by ray_v8_script_place(), cut after limit units; NULL past the end. */

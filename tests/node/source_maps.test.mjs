@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import test, { before } from 'node:test';
-import { isRoot, node, noderay, programs, start, tmp, tree } from './lib.mjs';
+import { isRoot, node, noderay, nodes, programs, start, tmp, tree } from './lib.mjs';
 
 const user = isRoot ? 'nobody' : undefined;
 const sources = path.join(programs, 'sources');
@@ -51,11 +51,11 @@ async function bundle(directory) {
 }
 
 /** Records until every function has been seen; returns its frames as folded stacks have them, and what was said. */
-async function frames(file, names, args = ['--source-maps']) {
-	const target = await start(node(24), file, { user });
+async function frames(file, names, { args = ['--source-maps'], on = node(24), as = user } = {}) {
+	const target = await start(on, file, { user: as });
 	try {
 		for (let seconds = 1; ; seconds *= 2) {
-			const { code, stdout, stderr } = await noderay(['record', '-F', 997, '-d', seconds, '-f', 'folded', '-o', '-', ...args, target.pid], { user });
+			const { code, stdout, stderr } = await noderay(['record', '-F', 997, '-d', seconds, '-f', 'folded', '-o', '-', ...args, target.pid], { user: as });
 			assert.equal(code, 0, stderr);
 			const seen = [...new Set(stdout.split('\n').flatMap((line) => line.replace(/ \d+$/, '').split(';')))];
 			if (names.every((name) => seen.some((f) => name.test(f)))) return { seen, stderr };
@@ -83,6 +83,35 @@ test('TypeScript, with maps in it', async () => {
 	const folder = `${directory}/dist/`; // of one file alone the compiler knows no folders
 	await frames(main, [at('hot', 'main.ts', 'function hot', folder), at('step', 'work.ts', 'step(n', folder)]);
 });
+
+/** As tsx, ts-node and their like do it: what runs, and its map, is in no file. */
+function load(directory) {
+	const modules = Object.fromEntries(['main', 'work'].map((name) => {
+		const file = path.join(directory, 'src', `${name}.ts`), source = fs.readFileSync(file, 'utf8');
+		// Some lines more, so that no line is the source's.
+		const { outputText } = typescript.transpileModule(source.replace(/^/, 'enum Kind { A, B, C }\n'), {
+			fileName: file, compilerOptions: { module: 'commonjs', target: 'es2020', inlineSourceMap: true },
+		});
+		fs.writeFileSync(file, source.replace(/^/, 'enum Kind { A, B, C }\n'));
+		return [file, outputText];
+	}));
+	const loader = path.join(directory, 'loader.js');
+	fs.writeFileSync(loader, `const modules = ${JSON.stringify(modules)}; require('module')._extensions['.ts'] = (m, file) => m._compile(modules[file], file);
+require('./src/main.ts'); // a loader's text has the words: "\\n//# sourceMappingURL=data:application/json;base64,"\n`);
+	return loader;
+}
+
+// By the kernel's programs and without them.
+for (const [on, as] of [...nodes.map((on) => [on, undefined]), ...(user ? [[node(24), user]] : [])]) {
+	test(`${on.name}${as ? `, as ${as}` : ''}: TypeScript that a loader compiles in memory`, async () => {
+		const { directory } = compile({});
+		const loader = load(directory), src = `${directory}/src/`;
+		// One line was put before all of them.
+		const below = (name, file, text) => new RegExp(`^(\\w+\\.)?${name} \\(${src}${file.replace('.', '\\.')}:${line(file, text) + 1}:\\d+\\)`);
+		const { stderr } = await frames(loader, [below('hot', 'main.ts', 'function hot'), below('loop', 'main.ts', 'function loop'), below('step', 'work.ts', 'step(n')], { on, as });
+		assert.doesNotMatch(stderr, /cannot be used/);
+	});
+}
 
 test('a minified bundle: names, files, packages; and the same by convert', async () => {
 	const { directory } = compile({});

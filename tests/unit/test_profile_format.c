@@ -45,6 +45,10 @@ static void a_format_is_found_by_name_and_by_the_end_of_a_file(void **state)
 
 	assert_null(ray_profile_format_find("folded", "x.html", &f));
 	assert_string_equal(f->name, "folded");
+	assert_null(ray_profile_format_find("txt", "x.html", &f));
+	assert_string_equal(f->name, "text");
+	assert_null(ray_profile_format_find(".pb.gz", "x.html", &f));
+	assert_string_equal(f->name, "pprof");
 	assert_null(ray_profile_format_find(NULL, "/tmp/X.FOLDED", &f));
 	assert_string_equal(f->name, "folded");
 	err = ray_profile_format_find("fold", "x", &f);

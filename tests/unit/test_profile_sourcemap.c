@@ -296,9 +296,9 @@ static bool read_file(void *arg, const char *path, char **bytes_ret, size_t *siz
 	return false;
 }
 
-/* One function and one place in it, told by sources. */
-static struct ray_profile *remap(const struct file *files, struct ray_profile_function f, int line, int column,
-				 struct ray_remap_report *report)
+/* One function and one place in it, told by sources. url: what V8 has for its script's map; NULL: that is not known. */
+static struct ray_profile *remap_url(const struct file *files, struct ray_profile_function f, int line, int column,
+				     const char *url, struct ray_remap_report *report)
 {
 	struct ray_remap_options options = { read_file, (void *)files };
 	ray_auto(ray_remap, r) = ray_remap_create(&options);
@@ -308,6 +308,8 @@ static struct ray_profile *remap(const struct file *files, struct ray_profile_fu
 	struct ray_profile *told = NULL;
 	static char why[200];
 
+	if (url)
+		ray_remap_tell_url(r, f.file, url);
 	p->title = ray_profile_text(p, "title");
 	ray_profile_thread(p, &(struct ray_profile_thread){ .pid = 1, .tid = 2, .name = "main" });
 	ray_profile_add(p, &(struct ray_profile_sample){ .node = node, .weight = 7, .count = 1 });
@@ -317,6 +319,12 @@ static struct ray_profile *remap(const struct file *files, struct ray_profile_fu
 	snprintf(why, sizeof(why), "%s", report->why_broken);
 	report->why_broken = why;
 	return told;
+}
+
+static struct ray_profile *remap(const struct file *files, struct ray_profile_function f, int line, int column,
+				 struct ray_remap_report *report)
+{
+	return remap_url(files, f, line, column, NULL, report);
 }
 
 /* function n(e){return e} and a module of a package, all in line 1. */
@@ -449,6 +457,57 @@ static void names_are_found_behind_letters_of_any_size(void **state)
 	assert_string_equal(told->functions.at[1].name, "long");
 }
 
+/* {"version":3,"sources":["a.ts"],"names":["long"],"mappings":";SAIAA"} */
+#define MAP_IN_MEMORY                                                                                                   \
+	"data:application/json;base64,eyJ2ZXJzaW9uIjozLCJzb3VyY2VzIjpbImEudHMiXSwibmFtZXMiOlsibG9uZyJdLCJtYXBwaW5ncyI6" \
+	"IjtTQUlBQSJ9"
+
+/* tsx, ts-node: what is in the file is the source itself, or nothing is there at all. */
+static void a_map_that_only_v8_has_counts(void **state)
+{
+	static const struct file source[] = { { "/app/a.ts", "one\nfunction a(b){}\n" }, { 0 } }, none[] = { { 0 } };
+	struct ray_profile_function f = {
+		.kind = RAY_KIND_JS, .name = "a", .file = "/app/a.ts", .line = 2, .column = 10
+	};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct ray_remap_report report;
+		ray_auto(ray_profile, told) = remap_url(i ? source : none, f, 2, 11, MAP_IN_MEMORY, &report);
+
+		assert_string_equal(told->functions.at[1].file, "/app/a.ts");
+		assert_int_equal(told->functions.at[1].line, 5);
+		/* The file does not hold what ran: a word that stands there by chance names nothing. */
+		assert_string_equal(told->functions.at[1].name, "a");
+		assert_int_equal(told->frames.at[1].line, 5);
+		assert_int_equal(report.maps, 1);
+	}
+}
+
+/* A loader's own text has the words in it, for others. */
+static void a_script_that_names_no_map_has_none(void **state)
+{
+	static const struct file files[] = { { "/a.js", "x = '\\n//# sourceMappingURL=data:application/json;base64,'" },
+					     { 0 } };
+	static const struct file beside[] = {
+		{ "/a.js", "function a(b){}" },
+		{ "/a.js.map", "{\"version\":3,\"sources\":[\"a.ts\"],\"names\":[\"long\"],\"mappings\":\"SAAAA\"}" },
+		{ 0 }
+	};
+	struct ray_profile_function f = { .kind = RAY_KIND_JS, .name = "a", .file = "/a.js", .line = 1, .column = 10 };
+	struct ray_remap_report report;
+	ray_auto(ray_profile, told) = remap_url(files, f, 1, 1, "", &report);
+	ray_auto(ray_profile, hidden) = NULL;
+
+	(void)state;
+	assert_int_equal(report.broken, 0);
+	assert_string_equal(told->functions.at[1].file, "/a.js");
+	/* A bundler may write one beside it and not say so. */
+	hidden = remap_url(beside, f, 1, 10, "", &report);
+	assert_string_equal(hidden->functions.at[1].file, "/a.ts");
+	assert_string_equal(hidden->functions.at[1].name, "long");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -470,6 +529,8 @@ int main(void)
 		cmocka_unit_test(what_has_no_map_stays_as_it_was),
 		cmocka_unit_test(a_function_that_no_map_begins_is_of_where_it_runs),
 		cmocka_unit_test(names_are_found_behind_letters_of_any_size),
+		cmocka_unit_test(a_map_that_only_v8_has_counts),
+		cmocka_unit_test(a_script_that_names_no_map_has_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -157,6 +157,7 @@ static void the_table_knows_each_version(void **state)
 
 		assert_int_equal(ray_v8_get(l, RAY_V8_ARGC_COUNTS_RECEIVER), rows[i].counts_receiver);
 		assert_int_equal(ray_v8_get(l, RAY_V8_SCRIPT_SOURCE_URL), rows[i].source_url);
+		assert_int_equal(ray_v8_get(l, RAY_V8_SCRIPT_MAPPING_URL), rows[i].source_url + 8);
 		assert_int_equal(ray_v8_get(l, RAY_V8_STREAM_CODE), rows[i].stream_code);
 		assert_int_equal(ray_v8_get(l, RAY_V8_NEW_POSITION_CODE), rows[i].new_positions);
 	}

@@ -148,6 +148,32 @@ static void a_script_is_known_by_name_or_url(void **state)
 	assert_null(ray_v8_script_name(&h->v8, h->meta));
 }
 
+static void the_map_is_what_the_script_says(void **state)
+{
+	struct fake_heap *h = *state;
+	uint64_t s = script_of(h, ""), undefined = fake_object(h, RAY_V8_TYPE_ODDBALL, 56);
+	ray_auto_text url = { 0 }, none = { 0 };
+	char *text = malloc(150001);
+
+	assert_non_null(text);
+	memset(text, 'x', 150000);
+	text[150000] = '\0';
+	text[65535] = 'a';
+	text[65536] = 'b';
+	/* Neither a text nor undefined: it is not where it is looked for. */
+	fake_set(h, s, RAY_V8_SCRIPT_MAPPING_URL, fake_smi(7));
+	assert_false(ray_v8_script_map_url(&h->v8, s, &none));
+	assert_false(ray_v8_script_map_url(&h->v8, h->meta, &none));
+	fake_set(h, undefined, RAY_V8_ODDBALL_KIND, fake_smi(fake_get(h, RAY_V8_ODDBALL_UNDEFINED)));
+	fake_set(h, s, RAY_V8_SCRIPT_MAPPING_URL, undefined);
+	assert_true(ray_v8_script_map_url(&h->v8, s, &none));
+	assert_string_equal(ray_text_get(&none), "");
+	fake_set(h, s, RAY_V8_SCRIPT_MAPPING_URL, fake_one(h, text));
+	assert_true(ray_v8_script_map_url(&h->v8, s, &url));
+	assert_string_equal(ray_text_get(&url), text);
+	free(text);
+}
+
 static void eval_says_where_it_was_called(void **state)
 {
 	struct fake_heap *h = *state;
@@ -188,6 +214,7 @@ int main(void)
 		fake_test(source_lines_are_text),
 		fake_test(source_that_is_gone_has_no_lines),
 		fake_test(a_script_is_known_by_name_or_url),
+		fake_test(the_map_is_what_the_script_says),
 		fake_test(eval_says_where_it_was_called),
 		fake_test(evals_that_call_each_other_end),
 	};
