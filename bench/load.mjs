@@ -93,10 +93,11 @@ export async function kept(server, command, args, { ready, isPinned = true } = {
 }
 
 /** The same for a server that answers a line `count` with { served, at }, in ns: under load that never pauses, in turns, as a server with a heap is another one after it was idle. begin()
- *  starts what watches, and returns what stops it. */
-export async function keptInTurns(server, begin, { turns = 3, window = 700 } = {}) {
-	await place(server.pid, served);
-	const load = spawn('/usr/bin/taskset', ['-c', others, '/usr/bin/wrk', '-t1', `-c${connections}`, '-d600s', `http://127.0.0.1:${server.ready.port}/`], { stdio: 'ignore' });
+ *  starts what watches, and returns what stops it. What is asked for is the server's matter (path). */
+export async function keptInTurns(server, begin, { turns = 3, window = 700, path = '/', isPinned = true } = {}) {
+	await place(server.pid, isPinned ? served : all);
+	const url = `http://127.0.0.1:${server.ready.port}${path}`;
+	const load = spawn('/usr/bin/taskset', ['-c', isPinned ? others : all, '/usr/bin/wrk', '-t1', `-c${connections}`, '-d600s', url], { stdio: 'ignore' });
 	const gone = once(load, 'exit');
 	const count = async () => {
 		const answer = once(server.child.stdout, 'data');

@@ -9,9 +9,9 @@
 //   rounds                    optional, 5 if not given
 //   about                     optional: how it is measured, for docs/bench.md
 //   peerRounds                optional: peers that are far away are measured in the first rounds only
-//   rows(context)             [{ what, unit, ours, peer: { name, measure }, atMost, atLeast, ratio, rounds, times }]
+//   rows(context)             [{ what, unit, ours, peer: { name, measure }, atMost, atLeast, ratio, isAhead, rounds, times }]
 // ours and measure return a number, or null if they cannot be measured here; atMost is the most that ours may
-// be, atLeast the least, ratio the most that ours / peer may be; rounds limits how often it is measured, times is how often in each round. Contenders take turns, so that
+// be, atLeast the least, ratio the most that ours / peer may be, isAhead that ours is to be the greater one; rounds limits how often it is measured, times is how often in each round. Contenders take turns, so that
 // what else the machine does hits all alike, and the median of each counts; behind ± is how far off that may be: its standard error, estimated from the
 // median deviation. --write puts the tables into docs/bench.md; those that were not measured stay as they are.
 import fs from 'node:fs';
@@ -38,7 +38,7 @@ export function uncertainty(numbers) {
 
 const format = (number) => (number === null ? '-' : number >= 100 ? number.toFixed(0) : number.toPrecision(3));
 
-function judge({ atMost, atLeast, ratio }, ours, quotient) {
+function judge({ atMost, atLeast, ratio, isAhead }, ours, quotient) {
 	const wanted = [];
 	let met = ours !== null;
 	if (atMost !== undefined) {
@@ -52,6 +52,10 @@ function judge({ atMost, atLeast, ratio }, ours, quotient) {
 	if (ratio !== undefined) {
 		wanted.push(`ratio <= 1/${format(1 / ratio)}`);
 		met &&= quotient !== null && quotient <= ratio;
+	}
+	if (isAhead) {
+		wanted.push('ahead');
+		met &&= quotient !== null && quotient > 1;
 	}
 	if (!wanted.length) return ['', ''];
 	return [wanted.join(', '), ours === null ? 'not measured' : met ? 'met' : 'MISSED'];
