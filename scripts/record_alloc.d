@@ -34,7 +34,7 @@ syscall::mmap:return
 syscall::mmap:return
 /self->size && self->writes && !errno/
 {
-	printf("sample weight=%d hint=%d kernel=%k user=%k\n", self->size, self->hint, stack(64), ustack(1024));
+	printf("sample weight=%d hint=%d user=%k\n", self->size, self->hint, ustack(1024));
 }
 
 syscall::mmap:return
@@ -52,7 +52,7 @@ syscall::mprotect:entry
 syscall::mprotect:return
 /self->protects && !errno/
 {
-	printf("sample weight=%d hint=%d kernel=%k user=%k\n", self->protects, self->hint, stack(64), ustack(1024));
+	printf("sample weight=%d hint=%d user=%k\n", self->protects, self->hint, ustack(1024));
 }
 
 syscall::mprotect:return
@@ -75,7 +75,7 @@ syscall::mremap:entry
 syscall::mremap:return
 /self->grows && !errno/
 {
-	printf("sample weight=%d hint=0 kernel=%k user=%k\n", self->grows, stack(64), ustack(1024));
+	printf("sample weight=%d hint=0 user=%k\n", self->grows, ustack(1024));
 }
 
 syscall::mremap:return
@@ -92,7 +92,7 @@ syscall::brk:entry
 syscall::brk:return
 /self->brk && arg1 > self->brk/
 {
-	printf("sample weight=%d hint=0 kernel=%k user=%k\n", arg1 - self->brk, stack(64), ustack(1024));
+	printf("sample weight=%d hint=0 user=%k\n", arg1 - self->brk, ustack(1024));
 }
 
 syscall::brk:return

@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/script.h"
@@ -15,6 +16,16 @@ static struct ray_error *no_pid(const struct ray_script *s, const char *text)
 		"'noderay ps' lists the nodes that run");
 }
 
+/* Who may not look at a process, and yet is its user, or root: it has capabilities that we lack, or has been protected. */
+static bool is_ours(int pid)
+{
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	return !geteuid() || (!stat(path, &st) && st.st_uid == geteuid());
+}
+
 /* Another user's process shows nobody what it runs: that is no reason to call it no node. */
 static struct ray_error *check_node(int pid)
 {
@@ -26,6 +37,10 @@ static struct ray_error *check_node(int pid)
 	if (!err || readlink(path, target, sizeof(target)) >= 0 || errno != EACCES)
 		return err;
 	ray_error_free(err);
+	if (is_ours(pid))
+		return ray_error_remedy(
+			ray_error_new(RAY_DENIED, "process %d shows nothing of itself to us", pid),
+			"it has capabilities that noderay lacks here, or has been made undumpable: run as root of the machine");
 	return ray_error_remedy(ray_error_new(RAY_DENIED, "process %d is another user's", pid),
 				"run as root, or give noderay the capabilities it needs:\n"
 				"  sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace=ep $(command -v noderay)");
