@@ -11,12 +11,10 @@
 #include "cmd/source_maps.h"
 #include "profile/format.h"
 
-enum { FREQUENCY = 99, MAX_FREQUENCY = 5000 };
-
 static const struct ray_option options[] = {
 	{ 'o', "output", "FILE", "where to: its end tells the format; '-' is standard output" },
 	{ 'f', "format", "FORMAT", "html, svg, folded, speedscope, cpuprofile, pprof, chrome or text" },
-	{ 'F', "frequency", "HZ", "samples a second of each CPU (99), 1 to 5000" },
+	RAY_SCRIPT_OPTION_FREQUENCY,
 	{ 0, "off-cpu", NULL, "instead: where threads wait, for what, and how long" },
 	{ 0, "wall", NULL, "both: where they run and where they wait" },
 	{ 'e', "event", "PROBE", "instead: stacks at an event: page-faults, syscalls:sys_enter_mmap, any D probe" },
@@ -70,7 +68,6 @@ static struct ray_error *choose_thread(struct ray_script *s, const char *thread)
 static struct ray_error *choose_frequency(const struct ray_call *call, struct ray_record_run *r)
 {
 	struct ray_error *err;
-	char probe[32];
 	long hz;
 
 	if (r->mode != RAY_MODE_CPU && r->mode != RAY_MODE_WALL)
@@ -78,15 +75,12 @@ static struct ray_error *choose_frequency(const struct ray_call *call, struct ra
 			       ray_error_new(RAY_USAGE,
 					     "record: --frequency is of what runs: here every event counts") :
 			       NULL;
-	err = ray_call_number(call, "frequency", FREQUENCY, &hz);
+	err = ray_script_set_frequency(&r->script, call, "record", &hz);
 	if (err)
 		return err;
-	if (hz < 1 || hz > MAX_FREQUENCY)
-		return ray_error_new(RAY_USAGE, "record: --frequency can be 1 to %d, not %ld", MAX_FREQUENCY, hz);
 	r->period_ns = 1000000000 / (uint64_t)hz;
 	r->frequency = (unsigned)hz;
-	snprintf(probe, sizeof(probe), "profile-%ld", hz);
-	return ray_script_set_probe(&r->script, "profile-99", probe);
+	return NULL;
 }
 
 static const struct mode {

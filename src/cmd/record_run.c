@@ -238,6 +238,9 @@ static void say_losses(const struct ray_record_run *r, const struct ray_profile 
 	if (ray_recorder_is_thinned(r->recorder))
 		fprintf(stderr,
 			"noderay: there were too many functions: those that were seen rarely are one, [rarely seen]\n");
+	if (p->lost_samples)
+		fprintf(stderr, "noderay: %" PRIu64 " samples were lost: no room in a buffer%s\n", p->lost_samples,
+			r->frequency ? "; -F asks for fewer" : "");
 	if (p->cut_stacks)
 		fprintf(stderr, "noderay: %" PRIu64 " stacks do not reach the root of their thread\n", p->cut_stacks);
 	if (p->unnamed_frames)

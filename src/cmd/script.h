@@ -31,6 +31,11 @@
 /* clang-format on */
 #define RAY_SCRIPT_OPERANDS "[PID... | -- COMMAND...]"
 enum { RAY_SCRIPT_MAX_OPERANDS = 1000 };
+/* clang-format off */
+#define RAY_SCRIPT_OPTION_FREQUENCY \
+	{ 'F', "frequency", "HZ", "samples a second of each CPU (99), 1 to 10000" }
+/* clang-format on */
+enum { RAY_SCRIPT_MAX_FREQUENCY = 10000 };
 
 struct ray_sampling;
 struct ray_trace;
@@ -93,6 +98,10 @@ uint64_t ray_script_lost(const struct ray_script *s); /* records for which there
 /* An option's value as a span of time; unit_ns is what a plain number counts. fallback if it was not given. */
 RAY_MUST_USE struct ray_error *ray_call_duration(const struct ray_call *call, const char *option, uint64_t unit_ns,
 						 uint64_t fallback, uint64_t *ret);
+
+/* frequency.c: puts the rate of --frequency in the place of the script's profile-99. */
+RAY_MUST_USE struct ray_error *ray_script_set_frequency(struct ray_script *s, const struct ray_call *call,
+							const char *verb, long *ret);
 
 /* script_targets.c: the processes of -p, of the operands, or those that --all means; or the command that is started. */
 RAY_MUST_USE struct ray_error *ray_script_targets(const struct ray_script *s, struct ray_trace_call *t);

@@ -5,7 +5,7 @@
 
 #include "cmd/terminal.h"
 
-enum { FREQUENCY = 99, MAX_FREQUENCY = 5000, BATCH_ROWS = 20 };
+enum { BATCH_ROWS = 20 };
 
 static const struct ray_option options[] = {
 	{ 'b', "batch", NULL, "no screen: a table for each interval" },
@@ -16,7 +16,7 @@ static const struct ray_option options[] = {
 	{ 0, "filter", "PATTERN", "only functions whose name, file or kind matches" },
 	{ 0, "hide", "KINDS", "count these for their callers: package,node,wasm,builtin,native,gc,compiler,kernel" },
 	{ 0, "rows", "N", "with -b: functions in a table (20); 0: all" },
-	{ 'F', "frequency", "HZ", "samples a second of each CPU (99), 1 to 5000" },
+	RAY_SCRIPT_OPTION_FREQUENCY,
 	{ 0, "http", NULL, "count requests that are answered" },
 	{ 0, "no-events", NULL, "samples alone: nothing of loops and collections, and nothing in their way" },
 	RAY_OPTION_SOURCE_MAPS,
@@ -126,24 +126,20 @@ static struct ray_error *choose_batch(const struct ray_call *call, struct ray_to
 static struct ray_error *choose_pace(const struct ray_call *call, struct ray_top_run *r)
 {
 	struct ray_error *err = ray_call_duration(call, "interval", 1000000000, 1000000000, &r->interval_ns);
-	char probe[32];
 	long hz;
 
-	if (!err)
-		err = ray_call_number(call, "frequency", FREQUENCY, &hz);
 	if (err)
 		return err;
 	if (r->interval_ns < 100000000 || r->interval_ns > 3600000000000)
 		return ray_error_new(RAY_USAGE, "top: --interval can be 100ms to 1h");
 	r->interval_ns -= r->interval_ns % 100000000; /* the script counts tenths of a second */
-	if (hz < 1 || hz > MAX_FREQUENCY)
-		return ray_error_new(RAY_USAGE, "top: --frequency can be 1 to %d, not %ld", MAX_FREQUENCY, hz);
+	err = ray_script_set_frequency(&r->script, call, "top", &hz);
+	if (err)
+		return err;
 	snprintf(r->source, sizeof(r->source), "%ld Hz", hz);
 	r->screen.source = r->source;
 	r->screen.period_ns = 1000000000 / (uint64_t)hz;
-	snprintf(probe, sizeof(probe), "profile-%ld", hz);
-	err = ray_script_set_probe(&r->script, "profile-99", probe);
-	return err ? err : ray_script_set(&r->script, "every", "%ld", (long)(r->interval_ns / 100000000));
+	return ray_script_set(&r->script, "every", "%ld", (long)(r->interval_ns / 100000000));
 }
 
 static struct ray_error *choose_events(const struct ray_call *call, struct ray_top_run *r)

@@ -12,7 +12,8 @@
 
 #define SECOND 1000000000ULL
 
-enum { SHORTEST_NS = 200000 /* as in DTrace: more often, and little else would run */ };
+/* More often, and little else would run. DTrace's is 200 us for both; a sampler that does no more than walk a stack holds half of that. */
+enum { SHORTEST_PROFILE_NS = 100000, SHORTEST_TICK_NS = 200000 };
 
 static const char *const customary[] = {
 	"profile-97", "profile-199", "profile-499", "profile-997", "profile-1999", "profile-4001", "profile-4999",
@@ -40,7 +41,7 @@ static const struct {
 };
 
 /* "97", "10ms" -> nanoseconds; 0 if it is none, or too short, or more than a counter holds. */
-static uint64_t period_parse(const char *text)
+static uint64_t period_parse(const char *text, uint64_t shortest_ns)
 {
 	uint64_t period = 0;
 	uint64_t value;
@@ -57,18 +58,18 @@ static uint64_t period_parse(const char *text)
 	for (size_t i = 0; i < RAY_COUNT(units); i++)
 		if (!strcasecmp(unit, units[i].name) && value <= INT64_MAX / units[i].ns)
 			period = value * units[i].ns;
-	return period < SHORTEST_NS ? 0 : period;
+	return period < shortest_ns ? 0 : period;
 }
 
 static uint64_t name_parse(const char *name, enum ray_site_kind *kind)
 {
 	if (!strncmp(name, "profile-", 8)) {
 		*kind = RAY_SITE_PROFILE;
-		return period_parse(name + 8);
+		return period_parse(name + 8, SHORTEST_PROFILE_NS);
 	}
 	if (!strncmp(name, "tick-", 5)) {
 		*kind = RAY_SITE_TICK;
-		return period_parse(name + 5);
+		return period_parse(name + 5, SHORTEST_TICK_NS);
 	}
 	return 0;
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { isRoot, jsonLines, node, noderay, nodes, start, tmp, until } from './lib.mjs';
+import { binary, isRoot, jsonLines, node, noderay, nodes, run, start, tmp, until } from './lib.mjs';
 import { startVerb } from './truth.mjs';
 
 const needsRoot = { skip: !isRoot && 'tracing needs root' };
@@ -205,9 +205,24 @@ for (const version of ['18', '24'])
 		await target.stop();
 	});
 
+test('as often as can be asked for', needsRoot, async (t) => {
+	const target = await start(node(24), 'record/busy.js');
+	t.after(target.stop);
+	const { about, stderr } = await record(['-F', 10000, target.pid], (stacks) => some(stacks, 'outer', 'middle', 'hot'));
+	assert.equal(about.event, 'on-CPU, 10000 Hz');
+	assert.equal(about.lost_samples > 0, /samples were lost/.test(stderr), stderr);
+	// What is more often than the kernel allows would be left out without a word.
+	const rate = path.join(tmp(), 'rate');
+	fs.writeFileSync(rate, '1000\n');
+	const refused = await run('/usr/bin/unshare', ['-m', 'sh', '-c', 'mount --bind "$1" /proc/sys/kernel/perf_event_max_sample_rate && exec "$0" record -F 1001 -o x.folded "$2"', binary, rate, target.pid], { cwd: tmp() });
+	assert.deepEqual([refused.code, refused.stderr], [2, `noderay: record: the kernel takes at most 1000 samples a second here, not 1001
+sudo sysctl kernel.perf_event_max_sample_rate=1001, or -F 1000
+`]);
+});
+
 test('what is asked for wrongly is told, before anything is recorded', needsRoot, async () => {
 	const cases = [
-		[['-F', '0'], 2, /--frequency can be 1 to 5000, not 0/],
+		[['-F', '0'], 2, /--frequency can be 1 to 10000, not 0/],
 		[['-F', 'often'], 2, /--frequency/],
 		[['-f', 'nothing'], 2, /no such format: 'nothing'/],
 		[['-o', '/nowhere/x.folded'], 1, /\/nowhere: No such file or directory/],

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { isRoot, jsonLines, node, noderay, nodes, settle, start, tmp } from './lib.mjs';
+import { isRoot, jsonLines, node, noderay, nodes, settle, start, tmp, until } from './lib.mjs';
 import { perfDenied } from './denied.mjs';
 import { Graph } from './stacks.mjs';
 
@@ -97,6 +97,46 @@ test('threads of workers, and processes that are started, are seen and named', a
 		assert.doesNotMatch(alone.stdout, /child \(/);
 	}
 	for (const line of fs.readFileSync(`/proc/${family.pid}/task/${family.pid}/children`, 'utf8').trim().split(' ')) process.kill(Number(line), 'SIGKILL');
+});
+
+test('samples for which there was no room are counted and told', async (t) => {
+	const target = await begin(node(24), 'record/busy.js');
+	t.after(target.stop);
+	const file = path.join(tmp(), 'lost.folded');
+	const recorded = noderay(['record', '--json', '-F', '4999', '-d', '600', '-o', file, target.pid], { user });
+	const read = (pid, name) => {
+		try {
+			return fs.readFileSync(`/proc/${pid}/${name}`, 'utf8');
+		} catch {
+			return '';
+		}
+	};
+	const isTicking = (pid) => /perf_event/.test(fs.readdirSync(`/proc/${pid}/fd`).map((fd) => {
+		try {
+			return fs.readlinkSync(`/proc/${pid}/fd/${fd}`);
+		} catch {
+			return '';
+		}
+	}).join());
+	const ticks = (pid) => read(pid, 'stat').replace(/^.*\) /, '').split(' ').slice(11, 13).reduce((sum, one) => sum + Number(one), 0);
+	const works = async (pid, more) => {
+		const since = ticks(pid);
+		await until(() => ticks(pid) >= since + more, `process ${pid} does nothing`);
+	};
+	let pid;
+	await until(() => (pid = fs.readdirSync('/proc').find((name) => /^\d+$/.test(name) && read(name, 'cmdline').includes(file))), 'no noderay');
+	await until(() => isTicking(pid), 'no events');
+	// Nobody reads, and the target goes on.
+	process.kill(pid, 'SIGSTOP');
+	await works(target.pid, 20);
+	process.kill(pid, 'SIGCONT');
+	await works(pid, 5);
+	process.kill(pid, 'SIGINT');
+	const { code, stdout, stderr } = await recorded;
+	assert.equal(code, 0, stderr);
+	const [about] = jsonLines(stdout);
+	assert.ok(about.lost_samples > 0, stdout);
+	assert.match(stderr, new RegExp(`^noderay: ${about.lost_samples} samples were lost: no room in a buffer; -F asks for fewer$`, 'm'));
 });
 
 test('a command is recorded from its start, and a thread alone', async (t) => {

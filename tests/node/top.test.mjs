@@ -143,7 +143,7 @@ test('what is asked wrongly', async () => {
 		[['-i', '10ms', '1'], /--interval can be 100ms to 1h/],
 		[['-w', '3', '1'], /--window can be 1, 2, 5, 10, 30 or 60|each table is of its interval/],
 		[['-b', '-n', '0', '1'], /--count must be 1 or more/],
-		[['-F', '0', '1'], /--frequency can be 1 to 5000/],
+		[['-F', '0', '1'], /--frequency can be 1 to 10000/],
 		[['--filter', 'x'.repeat(200), '1'], /--filter takes at most/],
 	]) {
 		const { code, stderr, stdout } = await noderay(['top', ...args]);
