@@ -59,18 +59,27 @@ static bool list_exits(struct deopts *d)
 	return exits != NULL;
 }
 
-static bool open_deopts(struct ray_v8 *v8, const struct ray_v8_code *code, struct deopts *d)
+static bool open_data(struct ray_v8 *v8, const struct ray_v8_code *code, struct deopts *d)
+{
+	*d = (struct deopts){ .v8 = v8, .code = code, .base = ray_v8_get(v8->layout, RAY_V8_DEOPT_INLINING) };
+	return ray_v8_field(v8, code->object, RAY_V8_CODE_DEOPT, &d->data) &&
+	       element(d, d->base + EXIT_START, &d->exit_start) && d->exit_start >= 0;
+}
+
+static bool read_counts(struct deopts *d)
 {
 	int32_t length;
 
-	*d = (struct deopts){ .v8 = v8, .code = code, .base = ray_v8_get(v8->layout, RAY_V8_DEOPT_INLINING) };
-	if (!ray_v8_field(v8, code->object, RAY_V8_CODE_DEOPT, &d->data) ||
-	    !ray_v8_smi_field(v8, d->data, RAY_V8_ARRAY_LENGTH, &length) ||
-	    !element(d, d->base + EXIT_START, &d->exit_start) || !element(d, d->base + EAGER_COUNT, &d->eager) ||
-	    !element(d, d->base + LAZY_COUNT, &d->lazy))
+	if (!ray_v8_smi_field(d->v8, d->data, RAY_V8_ARRAY_LENGTH, &length) ||
+	    !element(d, d->base + EAGER_COUNT, &d->eager) || !element(d, d->base + LAZY_COUNT, &d->lazy))
 		return false;
-	return d->eager >= 0 && d->lazy >= 0 && d->eager <= MAX_DEOPTS && d->lazy <= MAX_DEOPTS && d->exit_start >= 0 &&
-	       length == d->base + FIRST_ENTRY + (int64_t)(d->eager + d->lazy) * ENTRY_SIZE && list_exits(d);
+	return d->eager >= 0 && d->lazy >= 0 && d->eager <= MAX_DEOPTS && d->lazy <= MAX_DEOPTS &&
+	       length == d->base + FIRST_ENTRY + (int64_t)(d->eager + d->lazy) * ENTRY_SIZE;
+}
+
+static bool open_deopts(struct ray_v8 *v8, const struct ray_v8_code *code, struct deopts *d)
+{
+	return open_data(v8, code, d) && read_counts(d) && list_exits(d);
 }
 
 /* The check that leaves for the exit at target; -1 if there is no such exit. */
@@ -178,30 +187,98 @@ static bool place_of(const struct deopts *d, const struct ray_v8_translated *t, 
 	return true;
 }
 
-size_t ray_v8_deopt_places(struct ray_v8 *v8, const struct ray_v8_code *code, uint64_t pc, uint64_t shared,
-			   struct ray_v8_place places[RAY_V8_MAX_INLINED])
+/* The functions that are active where the code is left by this exit. */
+static size_t places_of(struct ray_v8 *v8, const struct deopts *d, int64_t number, uint64_t shared,
+			struct ray_v8_place places[RAY_V8_MAX_INLINED])
 {
 	struct ray_v8_translated frames[RAY_V8_MAX_INLINED];
 	size_t size, start, end, n;
 	const uint8_t *bytes;
 	uint64_t translation;
-	struct deopts d;
-	int64_t number;
 
-	if (!v8->translation_operands || !open_deopts(v8, code, &d) || !ray_v8_element(v8, d.data, 0, &translation))
+	if (!ray_v8_element(v8, d->data, 0, &translation))
 		return 0;
-	number = find_deopt(&d, pc);
 	bytes = ray_v8_bytes(v8, translation, MAX_TRANSLATION, &size);
-	if (number < 0 || !bytes || !find_translation(&d, number, size, &start, &end))
+	if (number < 0 || !bytes || !find_translation(d, number, size, &start, &end))
 		return 0;
 	n = ray_v8_translation_frames(bytes, start, end, v8->translation_operands, v8->translation_opcodes, frames,
 				      RAY_V8_MAX_INLINED);
 	for (size_t i = 0; i < n; i++) {
-		if (!place_of(&d, &frames[n - 1 - i], &places[i]))
+		if (!place_of(d, &frames[n - 1 - i], &places[i]))
 			return 0;
 	}
 	if (!n || places[n - 1].shared != shared)
 		return 0;
 	places[n - 1].inlined = false;
 	return n;
+}
+
+size_t ray_v8_deopt_places(struct ray_v8 *v8, const struct ray_v8_code *code, uint64_t pc, uint64_t shared,
+			   struct ray_v8_place places[RAY_V8_MAX_INLINED])
+{
+	struct deopts d;
+
+	if (!v8->translation_operands || !open_deopts(v8, code, &d))
+		return 0;
+	return places_of(v8, &d, find_deopt(&d, pc), shared, places);
+}
+
+/* All exits of a kind are one call each, of the same length: call [r13 + distance]. 0: it is something else. */
+static int64_t exit_size(const struct deopts *d, int64_t at)
+{
+	static const uint8_t near[] = { 0x41, 0xff, 0x55 }, far[] = { 0x41, 0xff, 0x95 };
+	uint8_t b[sizeof(near)];
+
+	if (!ray_read(&d->v8->memory, d->code->start + (uint64_t)at, b, sizeof(b)))
+		return 0;
+	return !memcmp(b, near, sizeof(b)) ? 4 : !memcmp(b, far, sizeof(b)) ? 7 : 0;
+}
+
+/* The exit that begins at this offset (is_end: that ends there); those of checks come first. -1: there is none. */
+static int64_t exit_at(struct deopts *d, int64_t at, bool is_end)
+{
+	int64_t size = d->eager ? exit_size(d, d->exit_start) : 0, lazy = d->exit_start + d->eager * size;
+	int64_t in = at - d->exit_start, first = 0, count = d->eager;
+
+	if (d->eager && !size)
+		return -1;
+	if (d->lazy && (is_end ? at > lazy : at >= lazy)) {
+		size = exit_size(d, lazy);
+		in = at - lazy;
+		first = d->eager;
+		count = d->lazy;
+	}
+	if (!size || in < 0 || in % size || in / size - is_end < 0 || in / size - is_end >= count)
+		return -1;
+	return first + in / size - is_end;
+}
+
+bool ray_v8_exit_find(struct ray_v8 *v8, const struct ray_v8_code *code, uint64_t pc, bool is_end,
+		      struct ray_v8_exit *ret)
+{
+	int64_t at = (int64_t)(pc - code->start), number;
+	struct deopts d;
+	int32_t call;
+
+	if (!open_data(v8, code, &d) || at < d.exit_start || !read_counts(&d))
+		return false;
+	number = exit_at(&d, at, is_end);
+	/* Code returns only to the exits of calls. */
+	if (number < 0 || (!is_end && number < d.eager))
+		return false;
+	*ret = (struct ray_v8_exit){ .number = number };
+	/* TurboFan notes where the call is, Maglev where the exit is. */
+	if (number >= d.eager && entry(&d, number, ENTRY_PC, &call) && call > 0 && call < d.exit_start)
+		ret->call = code->start + (uint64_t)call - 1;
+	return true;
+}
+
+size_t ray_v8_exit_places(struct ray_v8 *v8, const struct ray_v8_code *code, const struct ray_v8_exit *exit,
+			  uint64_t shared, struct ray_v8_place places[RAY_V8_MAX_INLINED])
+{
+	struct deopts d;
+
+	if (!v8->translation_operands || !open_data(v8, code, &d) || !read_counts(&d))
+		return 0;
+	return places_of(v8, &d, exit->number, shared, places);
 }

@@ -15,6 +15,20 @@
 size_t ray_v8_deopt_places(struct ray_v8 *v8, const struct ray_v8_code *code, uint64_t pc, uint64_t shared,
 			   struct ray_v8_place places[RAY_V8_MAX_INLINED]);
 
+/* Where code is left for the interpreter: behind it, one exit for each place. A frame whose code was given up while it waits for a call returns
+ * to the exit of that call. */
+struct ray_v8_exit {
+	int64_t number;
+	uint64_t call; /* inside the call that it is the exit of; 0 when not known */
+};
+
+/* The exit that pc is the start of and a call may return to; or, with is_end, the one that ends there. False if there is none. */
+bool ray_v8_exit_find(struct ray_v8 *v8, const struct ray_v8_code *code, uint64_t pc, bool is_end,
+		      struct ray_v8_exit *ret);
+/* The functions that are active where the code is left, like ray_v8_deopt_places(). */
+size_t ray_v8_exit_places(struct ray_v8 *v8, const struct ray_v8_code *code, const struct ray_v8_exit *exit,
+			  uint64_t shared, struct ray_v8_place places[RAY_V8_MAX_INLINED]);
+
 /* A frame of a translation: a function, by its index in the literals, and the bytecode it is at. */
 struct ray_v8_translated {
 	int32_t bytecode_offset, literal;

@@ -251,8 +251,8 @@ static bool inlined_function(struct ray_v8 *v8, uint64_t deopt, int32_t id, stru
 	return ray_v8_is(v8, value, RAY_V8_TYPE_SFI);
 }
 
-size_t ray_v8_optimized_places(struct ray_v8 *v8, const struct ray_v8_code *code, uint64_t pc, uint64_t shared,
-			       struct ray_v8_place *places)
+static size_t places_at(struct ray_v8 *v8, const struct ray_v8_code *code, uint64_t pc, uint64_t shared,
+			struct ray_v8_place *places)
 {
 	uint64_t table, deopt, function;
 	struct inlining_position ip;
@@ -286,4 +286,37 @@ size_t ray_v8_optimized_places(struct ray_v8 *v8, const struct ray_v8_code *code
 		position = -1;
 	places[n++] = (struct ray_v8_place){ shared, position < 0 ? -1 : script_offset(position), false };
 	return n;
+}
+
+static size_t places_of_exit(struct ray_v8 *v8, const struct ray_v8_code *code, const struct ray_v8_exit *exit,
+			     uint64_t shared, struct ray_v8_place *places)
+{
+	size_t n;
+
+	if (exit->call)
+		return places_at(v8, code, exit->call, shared, places);
+	n = ray_v8_exit_places(v8, code, exit, shared, places);
+	if (!n)
+		places[n++] = (struct ray_v8_place){ shared, -1, false };
+	return n;
+}
+
+size_t ray_v8_optimized_places(struct ray_v8 *v8, const struct ray_v8_code *code, uint64_t pc, uint64_t shared,
+			       struct ray_v8_place *places)
+{
+	struct ray_v8_exit exit;
+
+	return ray_v8_exit_find(v8, code, pc + 1, false, &exit) ? places_of_exit(v8, code, &exit, shared, places) :
+								  places_at(v8, code, pc, shared, places);
+}
+
+size_t ray_v8_left_places(struct ray_v8 *v8, const struct ray_v8_code *code, uint64_t pc, uint64_t shared,
+			  struct ray_v8_place *places)
+{
+	struct ray_v8_exit exit;
+
+	if (ray_v8_exit_find(v8, code, pc, true, &exit))
+		return places_of_exit(v8, code, &exit, shared, places);
+	places[0] = (struct ray_v8_place){ shared, -1, false };
+	return 1;
 }

@@ -24,6 +24,10 @@ int64_t ray_v8_baseline_offset(struct ray_v8 *v8, const struct ray_v8_code *code
 size_t ray_v8_optimized_places(struct ray_v8 *v8, const struct ray_v8_code *code, uint64_t pc, uint64_t shared,
 			       struct ray_v8_place *places);
 
+/* The same for code that was left for the interpreter: pc is what it would return to. */
+size_t ray_v8_left_places(struct ray_v8 *v8, const struct ray_v8_code *code, uint64_t pc, uint64_t shared,
+			  struct ray_v8_place *places);
+
 /* Decodes a source position table: calls each() for every entry; stops when it returns false. False
  * when the bytes are not a table. Exposed for tests. */
 bool ray_v8_positions_each(const uint8_t *bytes, size_t size, bool new_code,
