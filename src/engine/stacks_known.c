@@ -48,7 +48,9 @@ static uint64_t take_in(uint64_t key, uint64_t word)
 /* Return addresses below the frame: of builtins that have no frame of their own, and the function's place when it called them. */
 static uint64_t add_below(uint64_t key, const struct ray_stack_process *p, const struct ray_walk_frame *f)
 {
-	for (uint32_t i = 0; i < RAY_BELOW_WORDS && f->sp + i * 8 < f->fp; i++)
+	bool is_all = f->flags & RAY_FRAME_IS_REPLACED;
+
+	for (uint32_t i = 0; i < RAY_BELOW_WORDS && (is_all || f->sp + i * 8 < f->fp); i++)
 		if (f->below[i] >= p->code_start && f->below[i] < p->code_end)
 			key = take_in(take_in(key, i), f->below[i]);
 	return key;

@@ -171,7 +171,24 @@ static void give_ranges(struct ray_stack_maps *m, uint32_t first, uint32_t room)
 
 typedef RAY_VEC(struct ray_unwind_range) range_list;
 
-static bool add_range(struct ray_stacker *s, struct ray_stack_process *p, const struct ray_map *map, range_list *list)
+_Static_assert((int)RAY_DEOPTS == (int)RAY_DEOPT_ENTRIES && (int)RAY_BELOW_WORDS == (int)RAY_DEOPT_OBJECT_WORDS,
+	       "as the walker has it");
+
+/* The calls of V8's builtin that replaces frames. */
+static void add_deopt(struct ray_js *js, const struct ray_stack_module *module, struct ray_process *process)
+{
+	const struct ray_deopt *deopt = ray_js_deopt(js);
+
+	process->deopt = (struct ray_deopt_layout){ deopt->distances.input, deopt->distances.fp,
+						    deopt->distances.content, deopt->distances.from };
+	for (size_t i = 0; i < deopt->count; i++) {
+		process->deopt_calls[2 * i] = (uint32_t)(deopt->entries[i].made - 1 - module->base);
+		process->deopt_calls[2 * i + 1] = (uint32_t)(deopt->entries[i].computed - 1 - module->base);
+	}
+}
+
+static bool add_range(struct ray_stacker *s, struct ray_stack_process *p, const struct ray_map *map, range_list *list,
+		      struct ray_process *process)
 {
 	const struct ray_module *file = ray_target_map_module(p->target, map);
 	const struct ray_stack_module *module;
@@ -190,6 +207,8 @@ static bool add_range(struct ray_stacker *s, struct ray_stack_process *p, const 
 		r.page_count = module->page_count;
 	}
 	r.is_v8 = p->js->layout && file == p->js->node.module;
+	if (r.is_v8 && module)
+		add_deopt(p->js, module, process);
 	return ray_vec_push(list, r);
 }
 
@@ -213,7 +232,7 @@ static bool list_ranges(struct ray_stacker *s, struct ray_stack_process *p, rang
 			continue;
 		if (!maps[i].path[0])
 			add_code(&maps[i], process);
-		else if (!add_range(s, p, &maps[i], list))
+		else if (!add_range(s, p, &maps[i], list, process))
 			return false;
 	}
 	return true;

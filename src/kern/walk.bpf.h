@@ -8,18 +8,8 @@
 #ifndef RAY_KERN_WALK_BPF_H
 #define RAY_KERN_WALK_BPF_H
 
-#include "kern/walk_place.bpf.h"
+#include "kern/walk_frame.bpf.h"
 
-/* Indices in struct pt_regs of x86-64. */
-enum {
-	RAY_REG_R12 = 3,
-	RAY_REG_BP = 4,
-	RAY_REG_R9 = 8,
-	RAY_REG_DI = 14,
-	RAY_REG_IP = 16,
-	RAY_REG_CS = 17,
-	RAY_REG_SP = 19
-};
 enum { RAY_CS_USER64 = 0x33 };
 
 struct ray_walk_context {
@@ -36,163 +26,6 @@ RAY_WALK_PART int ray_walk_hijacked(struct ray_walker *w)
 		return 0;
 	w->at.pc = address;
 	w->returns = next;
-	return 1;
-}
-
-/* The innermost frame may only be being made: then its function is not on the stack yet, but in rdi. A frame that is being taken down
- * (mov rsp, rbp; pop rbp) has the stack pointer there, too. */
-static __always_inline int ray_walk_is_building(struct ray_walker *w)
-{
-	__u64 depth = w->at.fp - w->at.sp;
-	__u8 next = 0;
-
-	if (w->count != 1 || (depth != 0 && depth != 8) || !ray_is_tagged(w->record.regs[RAY_REG_DI]))
-		return 0;
-	return depth || (!bpf_probe_read_user(&next, 1, (void *)w->at.pc) && next != 0x5d);
-}
-
-/* While V8 moves objects, the first word of one that has moved is where it is now, without a tag: its type is there. Later it may have moved again. */
-static __always_inline void ray_walk_follow(__u64 *map)
-{
-	__u64 moved = *map;
-
-	if (!(moved & 3) && moved > 0x10000 && moved >> 47 == 0)
-		bpf_probe_read_user(map, 8, (void *)moved);
-}
-
-static __always_inline int ray_walk_map(struct ray_walker *w, __u64 object, __u64 *to)
-{
-	struct ray_known_map *known = &w->maps[(object >> 4 ^ object >> 8) & (RAY_KNOWN_MAPS - 1)];
-
-	if (!ray_is_tagged(object))
-		return 0;
-	if (known->object != object) {
-		known->object = 0;
-		if (bpf_probe_read_user(&known->map, 8, (void *)(object - 1)))
-			return 0;
-		ray_walk_follow(&known->map);
-		known->object = object;
-	}
-	*to = known->map;
-	return 1;
-}
-
-static __always_inline int ray_walk_function(struct ray_known_function *known, __u64 object, __u64 *to)
-{
-	if (known->object != object) {
-		known->object = 0;
-		if (bpf_probe_read_user(known->words, sizeof(known->words), (void *)(object - 1)))
-			return 0;
-		ray_walk_follow(&known->words[0]);
-		known->object = object;
-	}
-	for (int i = 0; i < RAY_FUNCTION_WORDS; i++)
-		to[i] = known->words[i];
-	return 1;
-}
-
-/* Of a frame that may be V8's: the words around fp, and of the objects there what names the function. */
-static __always_inline int ray_walk_v8_words(struct ray_walker *w, struct ray_walk_frame *f)
-{
-	__u32 flags = 0;
-	int building;
-
-	if (ray_walk_read(w, f->words, sizeof(f->words), w->at.fp - RAY_FRAME_BELOW))
-		return 0;
-	flags = RAY_FRAME_HAS_WORDS;
-	building = ray_walk_is_building(w);
-	if (building)
-		f->words[3] = w->record.regs[RAY_REG_DI];
-	if ((building || ray_is_tagged(f->words[4])) && ray_is_tagged(f->words[3])) {
-		if (ray_walk_function(&w->function, f->words[3], f->function)) {
-			flags |= RAY_FRAME_HAS_FUNCTION;
-			f->inner = w->functions;
-			w->functions = w->bytes + 1;
-		}
-		if (ray_walk_map(w, f->words[7], &f->receiver_map))
-			flags |= RAY_FRAME_HAS_RECEIVER;
-	}
-	f->flags |= flags;
-	return 1;
-}
-
-/* What makes two frames of V8 the same: the function, where in it, and what it was called on. Functions move; what they share stays. */
-static __always_inline __u64 ray_walk_words_of(struct ray_walker *w, struct ray_walk_frame *f)
-{
-	__u64 words = f->pc;
-
-	if (f->flags & RAY_FRAME_HAS_FUNCTION) {
-		if (w->process.shared_at == 24 || !w->is_known)
-			words = ray_hash_join(words, f->function[3]);
-		if (w->process.shared_at == 32 || !w->is_known)
-			words = ray_hash_join(words, f->function[4]);
-		if (!(f->words[0] & 0xffffffff) && ray_is_tagged(f->words[1]))
-			words = ray_hash_join(words, f->words[0]);
-		if (f->flags & RAY_FRAME_HAS_RECEIVER)
-			words = ray_hash_join(words, f->receiver_map);
-	} else if (f->flags & RAY_FRAME_HAS_WORDS && f->words[4] < 256) {
-		words = ray_hash_join(words, f->words[4]);
-	}
-	return words;
-}
-
-static __always_inline int ray_walk_is_code(const struct ray_walker *w, __u64 word)
-{
-	return word >= w->process.code_start && word < w->process.code_end;
-}
-
-/* The innermost frame may have no frame of its own: then its caller's place is told by a return address on top of the stack, or, in a handler of the
- * interpreter, by a register. */
-RAY_WALK_PART int ray_walk_hash_leaf(struct ray_walker *w, struct ray_walk_frame *f)
-{
-	__u64 hash;
-
-	if (!w || !f)
-		return 0;
-	hash = w->hash;
-
-	if (f->flags & RAY_FRAME_HAS_FUNCTION && f->words[1] == w->record.regs[RAY_REG_R12])
-		hash = ray_hash_add(hash, w->record.regs[RAY_REG_R9]);
-	for (__u32 i = 0; i < RAY_STACK_TOP && i < w->record.top_count; i++) {
-		if (f->sp + (__u64)i * 8 >= f->fp)
-			break;
-		if (ray_walk_is_code(w, w->record.top[i])) {
-			hash = ray_hash_add(hash, w->record.top[i]);
-			break;
-		}
-	}
-	w->hash = hash;
-	return 1;
-}
-
-/* A builtin on the frame of a compiled function: of an interpreted one the frame itself says where it is. */
-static __always_inline int ray_walk_has_below(const struct ray_walker *w, const struct ray_walk_frame *f)
-{
-	return f->flags & RAY_FRAME_HAS_FUNCTION && ((f->words[0] & 0xffffffff) || !ray_is_tagged(f->words[1])) &&
-	       w->below_left;
-}
-
-/* Where in the function it was called from lies below that frame. */
-RAY_WALK_PART int ray_walk_below(struct ray_walker *w, struct ray_walk_frame *f)
-{
-	__u64 hash;
-
-	if (!w || !f)
-		return 0;
-	hash = w->hash;
-	if (ray_walk_read(w, f->below, sizeof(f->below), f->sp))
-		return 0;
-	f->flags |= RAY_FRAME_HAS_BELOW;
-	w->below_left--;
-	for (int i = 0; i < RAY_BELOW_WORDS; i++) {
-		if (f->sp + (__u64)i * 8 >= f->fp)
-			break;
-		if (ray_walk_is_code(w, f->below[i])) {
-			hash = ray_hash_add(hash, f->below[i]);
-			break;
-		}
-	}
-	w->hash = hash;
 	return 1;
 }
 
@@ -230,7 +63,7 @@ static __always_inline int ray_walk_one(struct ray_walker *w, struct ray_walk_fr
 	if (leave.flags & RAY_PLACE_HAS_ROW)
 		result = ray_step_by_row(w, &w->at, leave.kind, leave.cfa, leave.saved);
 	if (result == RAY_STEP_BAD || result == RAY_STEP_FAULT)
-		result = ray_walk_by_pointer(w, f, native);
+		result = leave.flags & RAY_PLACE_REPLACES ? ray_walk_replaced(w, f) : ray_walk_by_pointer(w, f, native);
 	w->hash = ray_hash_add(w->hash, native ? f->pc : ray_walk_words_of(w, f));
 	if (!native) {
 		if (first)

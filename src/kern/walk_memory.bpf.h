@@ -36,7 +36,12 @@ struct ray_leave {
 	__u8 kind, saved;
 };
 
-enum ray_place_flag { RAY_PLACE_IS_KNOWN = 1 /* in some range */, RAY_PLACE_IS_V8 = 2, RAY_PLACE_HAS_ROW = 4 };
+enum ray_place_flag {
+	RAY_PLACE_IS_KNOWN = 1, /* in some range */
+	RAY_PLACE_IS_V8 = 2,
+	RAY_PLACE_HAS_ROW = 4,
+	RAY_PLACE_REPLACES = 8, /* a call of the builtin that replaces frames */
+};
 
 /* Sixteen bytes: four of them in a line of the processor's cache. */
 struct ray_known_place {

@@ -97,6 +97,21 @@ RAY_WALK_PART int ray_walk_row(struct ray_walker *w, __u64 pc)
 	return is_known;
 }
 
+/* Is pc, in w->range, in a call of the builtin that replaces frames? What is said of such a place, or beside one, is said of that byte alone. */
+static __always_inline __u32 ray_walk_replaces(struct ray_walker *w, __u64 pc)
+{
+	__u32 start = (__u32)(pc + w->range.delta), flags = 0;
+
+	for (int i = 0; i < 2 * RAY_DEOPTS; i++) {
+		if (start >> RAY_LINE_SHIFT != w->process.deopt_calls[i] >> RAY_LINE_SHIFT)
+			continue;
+		w->leave.first = w->leave.last = pc & (RAY_LINE - 1);
+		if (start == w->process.deopt_calls[i])
+			flags = RAY_PLACE_REPLACES;
+	}
+	return flags;
+}
+
 /* Looks up how to leave the place pc, and remembers it: into w->leave. */
 RAY_WALK_PART int ray_walk_learn(struct ray_walker *w, struct ray_known_place *place, __u64 pc)
 {
@@ -110,7 +125,7 @@ RAY_WALK_PART int ray_walk_learn(struct ray_walker *w, struct ray_known_place *p
 		if (ray_walk_row(w, pc))
 			flags |= RAY_PLACE_HAS_ROW;
 		else if (w->range.is_v8)
-			flags |= RAY_PLACE_IS_V8;
+			flags |= RAY_PLACE_IS_V8 | ray_walk_replaces(w, pc);
 	}
 	w->leave.flags = flags;
 	place->check = (pc >> RAY_LINE_SHIFT) ^ w->tag;

@@ -227,6 +227,9 @@ enum ray_frame_flag {
 	RAY_FRAME_IS_EXACT = 16,   /* pc is no return address */
 	RAY_FRAME_IS_UNKNOWN = 32, /* pc lies in no range that was told to the walker */
 	RAY_FRAME_HAS_BELOW = 64,
+	/* V8 is replacing this frame, and pc is where the builtin that does so called C++. `below` has the address that the function left its code by among
+	 * other words. fp leads to the frame's words, wherever they are now. */
+	RAY_FRAME_IS_REPLACED = 128,
 };
 
 /* One frame, and the words of V8 that may have moved when user space looks for them. In a record it is only as long as its flags say: see
@@ -286,10 +289,21 @@ struct ray_stackid_set {
 enum { RAY_STACKID_SETS = 1 << 14 };
 
 /* Size of the walker's own memory, one for each slot (kern/walk.bpf.h checks it). */
-#define RAY_WALKER_SIZE (39168 + RAY_STACK_BYTES)
+#define RAY_WALKER_SIZE (39232 + RAY_STACK_BYTES)
 
 /* Alike for stacks of the kernel (kern/kstack.bpf.h); and of a row in the kernel's own tables. */
 enum { RAY_KERNEL_WALK_SIZE = 18944, RAY_ORC_ROW_SIZE = 6 };
+
+/* How V8's builtin that replaces frames keeps one that it has taken off the stack (stack/deopt.h): a Deoptimizer has a description of the frame, and that the
+ * registers and the frame's words. */
+struct ray_deopt_layout {
+	__u32 input;   /* where in a Deoptimizer the address of the description is */
+	__u32 fp;      /* where in the description rbp is; the frame's size is its first word */
+	__u32 content; /* where the frame's words begin */
+	__u32 from; /* while the frame is on the stack: where, above the saved registers, the address is that called the builtin */
+};
+
+enum { RAY_DEOPTS = 4 };
 
 /* Value of the map `processes`, by tgid: what user space knows of one. */
 struct ray_process {
@@ -298,6 +312,10 @@ struct ray_process {
 	__u32 shared_at;		/* offset of a JSFunction's SharedFunctionInfo; 0: it is no node */
 	__u32 version;			/* of the ranges: another one, other ranges */
 	__u64 code_start, code_end;	/* from the first to the last mapping of generated code */
+	struct ray_deopt_layout deopt;
+	__u32 deopt_calls
+		[2 *
+		 RAY_DEOPTS]; /* the last byte of each call to C++, as a `start` of a row of the file that holds V8; 0: none */
 };
 
 enum { RAY_PAGE_SHIFT = 12 };

@@ -100,6 +100,14 @@ void ray_js_close(struct ray_js *js)
 	free(js);
 }
 
+const struct ray_deopt *ray_js_deopt(struct ray_js *js)
+{
+	if (!js->has_deopt && js->layout && js->node.module && js->node.module->elf)
+		ray_deopt_read(js->node.module->elf, &js->deopt);
+	js->has_deopt = true;
+	return &js->deopt;
+}
+
 const char *ray_js_builtin_name(const char *symbol)
 {
 	return strncmp(symbol, builtin_prefix, sizeof(builtin_prefix) - 1) ? NULL : symbol + sizeof(builtin_prefix) - 1;

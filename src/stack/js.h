@@ -8,6 +8,7 @@
 
 #include "stack/cache.h"
 #include "stack/constants.h"
+#include "stack/deopt.h"
 #include "stack/script_maps.h"
 #include "target/node.h"
 #include "v8/v8.h"
@@ -27,6 +28,8 @@ struct ray_js {
 	bool blind;				   /* not even the executable could be read: node holds nothing */
 	const struct ray_script_maps *script_maps; /* who wants to know of them; NULL: nobody */
 	RAY_VEC(uint64_t) told_maps;		   /* the files that it was told, by hash */
+	struct ray_deopt deopt;			   /* ray_js_deopt() */
+	bool has_deopt;
 };
 
 /* Fails when the target is not a node, or when that cannot be told. */
@@ -40,6 +43,9 @@ RAY_DEFINE_AUTO(ray_js, ray_js_close)
 
 /* The target has run on: what was read of its heap is forgotten. */
 RAY_MUST_USE struct ray_error *ray_js_forget(struct ray_js *js);
+
+/* V8's builtin that replaces frames; looked for at the first question. */
+const struct ray_deopt *ray_js_deopt(struct ray_js *js);
 
 /* A builtin of V8 by its symbol ("Builtins_CEntry_..."), without the prefix; NULL when it is none. */
 const char *ray_js_builtin_name(const char *symbol);

@@ -48,20 +48,26 @@ static bool is_code_of(struct ray_js *js, const struct ray_v8_code *code, const 
 	       ray_v8_code_is_of(&js->v8, code, frame->shared);
 }
 
+static bool leads_into(struct ray_js *js, uint64_t word, const struct ray_v8_frame *frame)
+{
+	const struct ray_module *m;
+	struct ray_v8_code code;
+	uint64_t vaddr;
+
+	return word >= 0x1000 && ray_walk_region(js, word - 1, &m, &vaddr) == RAY_WALK_JIT &&
+	       ray_v8_code_find(&js->v8, word - 1, &code) && is_code_of(js, &code, frame);
+}
+
 /* The first return address above sp that leads into code of the frame's function. */
 static bool find_return_address(struct ray_js *js, const struct ray_raw_frame *f, const struct ray_v8_frame *frame,
 				struct ray_leaf *ret)
 {
 	uint64_t words[SEARCH_WORDS], sp = f->sp;
-	const struct ray_module *m;
-	struct ray_v8_code code;
-	uint64_t vaddr;
 	size_t n = ray_target_read(js->target, sp, words, sizeof(words)) / 8;
 
 	/* Behind fp are the return addresses of others: of the same function too, when it calls itself. */
 	for (size_t i = 0; i < n && sp + i * 8 < f->fp; i++) {
-		if (words[i] < 0x1000 || ray_walk_region(js, words[i] - 1, &m, &vaddr) != RAY_WALK_JIT ||
-		    !ray_v8_code_find(&js->v8, words[i] - 1, &code) || !is_code_of(js, &code, frame))
+		if (!leads_into(js, words[i], frame))
 			continue;
 		ret->frameless = true;
 		ret->return_address = words[i];
@@ -263,4 +269,15 @@ void ray_leaf_inspect_caller(struct ray_js *js, const struct ray_raw_frame *f, s
 	/* An offset is there if the function is interpreted: then it is its own frame, and pc is in the interpreter. */
 	if (frame.kind == RAY_V8_FRAME_FUNCTION && frame.bytecode_offset < 0)
 		find_return_address(js, f, &frame, ret);
+}
+
+uint64_t ray_leaf_find_left(struct ray_js *js, uint64_t fp, const uint64_t *words, size_t count)
+{
+	struct ray_v8_frame frame;
+
+	ray_v8_frame_read(&js->v8, fp, &frame);
+	for (size_t i = 0; i < count && frame.kind == RAY_V8_FRAME_FUNCTION; i++)
+		if (leads_into(js, words[i], &frame))
+			return words[i];
+	return 0;
 }

@@ -27,6 +27,9 @@ void ray_leaf_inspect(struct ray_js *js, const struct ray_raw_frame *f, const st
 /* The same for a builtin that called another: it may have no frame of its own either. */
 void ray_leaf_inspect_caller(struct ray_js *js, const struct ray_raw_frame *f, struct ray_leaf *ret);
 
+/* The first of these words that is a return address into code of the function whose frame is at fp; 0: there is none. */
+uint64_t ray_leaf_find_left(struct ray_js *js, uint64_t fp, const uint64_t *words, size_t count);
+
 /* Executable, and behind something that looks like a call instruction. */
 bool ray_leaf_is_return_address(struct ray_js *js, uint64_t address);
 

@@ -110,13 +110,48 @@ static void mark_constructors(struct ray_namer *n)
 	}
 }
 
-/* V8 has taken the frame that it deoptimizes off the stack, and its caller with it: what seems to come next is garbage. */
-static bool is_deoptimizing(const struct ray_namer *n)
+static bool is_entry(const struct ray_module *m, uint64_t vaddr)
 {
-	const struct ray_frame *last = n->frames.n ? &n->frames.at[n->frames.n - 1] : NULL;
+	static const char entry[] = "DeoptimizationEntry";
+	const char *name;
+	struct ray_symbol s;
 
-	return last && last->kind == RAY_FRAME_BUILTIN && last->function &&
-	       !strncmp(last->function, "DeoptimizationEntry", 19);
+	if (!m || !m->elf || !ray_elf_symbol_at(m->elf, vaddr, &s))
+		return false;
+	name = ray_js_builtin_name(s.name);
+	return name && !strncmp(name, entry, sizeof(entry) - 1);
+}
+
+/* V8 has taken the frame that it deoptimizes off the stack, and its caller with it: what seems to come next is garbage, unless the frame was found where it
+ * is meanwhile. */
+static bool is_deoptimizing(struct ray_namer *n, const struct ray_raw_frame *raw, const struct ray_raw_frame *next,
+			    const struct ray_module *m, uint64_t vaddr)
+{
+	const struct ray_deopt *deopt;
+
+	if (raw->region != RAY_WALK_BUILTIN || raw->is_replaced || (next && next->is_replaced))
+		return false;
+	deopt = ray_js_deopt(n->js);
+	return deopt->count ? m == n->js->node.module && ray_deopt_is_moved(deopt, vaddr) : is_entry(m, vaddr);
+}
+
+/* Only the builtin is named then, whatever is at fp. */
+static bool push_v8(struct ray_namer *n, const struct ray_raw_frame *raw, const struct ray_raw_frame *next,
+		    bool *is_deoptimizing_ret)
+{
+	struct ray_raw_frame bare = *raw;
+	const struct ray_module *m = NULL;
+	uint64_t vaddr = 0;
+	bool ok;
+
+	ray_walk_region(n->js, raw->at, &m, &vaddr);
+	*is_deoptimizing_ret = is_deoptimizing(n, raw, next, m, vaddr);
+	bare.frameless |= *is_deoptimizing_ret;
+	ok = ray_namer_v8(n, &bare, m, vaddr, next);
+	/* Of what is no function's frame nothing is known while it is replaced. */
+	if (ok && raw->is_replaced && n->frames.at[n->frames.n - 1].kind != RAY_FRAME_JS)
+		*is_deoptimizing_ret = true;
+	return ok;
 }
 
 struct ray_error *ray_name_frames(struct ray_js *js, const struct ray_walk *walk, struct ray_arena *arena,
@@ -127,20 +162,13 @@ struct ray_error *ray_name_frames(struct ray_js *js, const struct ray_walk *walk
 
 	for (size_t i = 0; i < walk->frames.n && ok && !stack->is_deoptimizing; i++) {
 		const struct ray_raw_frame *raw = &walk->frames.at[i];
-		const struct ray_module *m = NULL;
-		uint64_t vaddr = 0;
 
-		if (raw->is_known) {
+		if (raw->is_known)
 			ok = push_known(&n, raw);
-			continue;
-		}
-		if (raw->region == RAY_WALK_NATIVE || raw->region == RAY_WALK_NOWHERE) {
+		else if (raw->region == RAY_WALK_NATIVE || raw->region == RAY_WALK_NOWHERE)
 			ok = push_native(&n, raw);
-			continue;
-		}
-		ray_walk_region(js, raw->at, &m, &vaddr);
-		ok = ray_namer_v8(&n, raw, m, vaddr, i + 1 < walk->frames.n ? raw + 1 : NULL);
-		stack->is_deoptimizing = is_deoptimizing(&n);
+		else
+			ok = push_v8(&n, raw, i + 1 < walk->frames.n ? raw + 1 : NULL, &stack->is_deoptimizing);
 	}
 	mark_constructors(&n);
 	for (size_t i = 0; i < n.natives.n; i++)

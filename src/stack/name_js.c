@@ -3,6 +3,7 @@
 
 #include "stack/name_internal.h"
 #include "v8/function.h"
+#include "v8/position.h"
 #include "v8/property.h"
 #include "v8/script.h"
 #include "v8/value.h"
@@ -147,6 +148,18 @@ static void set_own_builtin(struct ray_namer *n, const char *builtin, struct ray
 	}
 }
 
+/* V8 is replacing the frame: it left its code by an exit, which tells where it was; nothing else does. */
+static void set_left(struct ray_namer *n, const struct ray_raw_frame *raw, const struct ray_v8_frame *v,
+		     struct ray_v8_frame_code *code)
+{
+	struct ray_v8_code c;
+
+	code->count = 1;
+	code->places[0] = (struct ray_v8_place){ .shared = v->shared, .position = -1 };
+	if (raw->region == RAY_WALK_JIT && ray_v8_code_find(&n->js->v8, raw->at, &c))
+		code->count = ray_v8_left_places(&n->js->v8, &c, raw->pc, v->shared, code->places);
+}
+
 bool ray_namer_function(struct ray_namer *n, const struct ray_raw_frame *raw, const struct ray_v8_frame *v,
 			const char *builtin)
 {
@@ -157,6 +170,8 @@ bool ray_namer_function(struct ray_namer *n, const struct ray_raw_frame *raw, co
 	ray_v8_frame_places(v8, v, raw->at, raw->region == RAY_WALK_JIT, raw->leaf_offset, &code);
 	if (raw->entering)
 		set_entry(n, &code);
+	if (raw->is_replaced)
+		set_left(n, raw, v, &code);
 	if (raw->stale_offset)
 		code.places[0].position = -1;
 	set_own_builtin(n, builtin, &code);

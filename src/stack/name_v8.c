@@ -26,7 +26,9 @@ static bool push_builtin(struct ray_namer *n, const struct ray_raw_frame *raw, c
 	f.tier = RAY_TIER_BUILTIN;
 	f.function = builtin_name(n, m, vaddr);
 	if (!f.function)
-		f.function = "(builtin)";
+		f.function = m == n->js->node.module && ray_deopt_has(ray_js_deopt(n->js), vaddr) ?
+				     "DeoptimizationEntry" :
+				     "(builtin)";
 	f.module = m ? ray_namer_safe(n, m->path) : NULL;
 	return ray_namer_push(n, f);
 }

@@ -61,7 +61,7 @@ static bool add_frame_pieces(struct ray_recorded *r, const struct ray_walk_frame
 		ok = ok && add_piece(r, f->words[WORD_CONTEXT] - 1, &f->context_map, sizeof(f->context_map));
 	if (f->flags & RAY_FRAME_HAS_RECEIVER)
 		ok = ok && add_piece(r, f->words[WORD_RECEIVER] - 1, &f->receiver_map, sizeof(f->receiver_map));
-	if (f->flags & RAY_FRAME_HAS_BELOW)
+	if (f->flags & RAY_FRAME_HAS_BELOW && !(f->flags & RAY_FRAME_IS_REPLACED))
 		ok = ok && add_piece(r, f->sp, f->below, sizeof(f->below));
 	return ok;
 }
@@ -151,6 +151,21 @@ static bool add_v8_callers(struct ray_recorded *r, struct ray_raw_frame *f, cons
 	return true;
 }
 
+/* A frame that V8 is replacing: the builtin that does so, and then the function, where it left its code; if that cannot be told, by its frame alone. */
+static bool add_replaced(struct ray_recorded *r, struct ray_raw_frame *builtin, const struct ray_walk_frame *f)
+{
+	uint64_t words[RAY_BELOW_WORDS], left;
+	struct ray_raw_frame *raw;
+
+	memcpy(words, f->below, sizeof(words));
+	left = ray_leaf_find_left(r->js, builtin->fp, words, RAY_COUNT(words));
+	builtin->frameless = true;
+	raw = add_frame(r, left ? left : f->pc, f->fp, f->sp, false);
+	if (raw)
+		raw->is_replaced = true;
+	return raw != NULL;
+}
+
 static bool add_known(struct ray_recorded *r, const struct ray_walk_frame *f, bool is_construct)
 {
 	bool exact = f->flags & RAY_FRAME_IS_EXACT;
@@ -174,6 +189,8 @@ static bool add_recorded_frame(struct ray_recorded *r, const struct ray_recorded
 
 	if (!raw)
 		return false;
+	if (f->flags & RAY_FRAME_IS_REPLACED && r->js->layout)
+		return add_replaced(r, raw, f);
 	/* Elsewhere the stack is not recorded beyond the frames' own words, and is another one by now. */
 	if (at->index && !(f->flags & RAY_FRAME_HAS_BELOW))
 		return true;

@@ -28,6 +28,7 @@ struct ray_raw_frame {
 	bool building;	     /* its frame stands, but does not hold its function yet */
 	uint64_t entered;    /* entering: the JSFunction that is being called, by a register; 0 if not known */
 	uint64_t shared;     /* its SharedFunctionInfo, where the frame's JSFunction is not to be trusted; else 0 */
+	bool is_replaced;    /* V8 is replacing it: at is where it left its code, or in the builtin that does so */
 	bool is_lost;	     /* a function's frame, but which one's cannot be told any more */
 	bool no_receiver;    /* what it was called on may be something else by now */
 	int32_t leaf_offset; /* innermost interpreted frame: the bytecode offset in a register; else -1 */

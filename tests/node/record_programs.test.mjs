@@ -64,7 +64,7 @@ for (const which of [node(16), node(22), node(24), node(26)])
 		const directory = tmp();
 		fs.writeFileSync(path.join(directory, 'a.ts'), 'export const answer: Promise<number> = fetch("/").then((r) => r.status);\n');
 		const profile = await record(['--', which.path,
-			path.join(packages, 'typescript/lib/tsc.js'), '--noEmit', '--target', 'es2022', path.join(directory, 'a.ts')], { rootless: 0.03 }); // V8 deoptimizes a lot of it, and a stack ends where it does
+			path.join(packages, 'typescript/lib/tsc.js'), '--noEmit', '--target', 'es2022', path.join(directory, 'a.ts')]);
 		has(profile, { executeCommandLine: 'typescript/lib/_tsc.js', createProgram: 'typescript/lib/_tsc.js', checkSourceFile: 'typescript/lib/_tsc.js' });
 	});
 

@@ -64,7 +64,7 @@ function checkKinds(sample) {
 
 function checkSample(sample, scenarios) {
 	checkKinds(sample);
-	// While V8 takes a function's compiled frame down to build others, no stack can be walked: then nothing is said of callers.
+	// While V8 puts frames on the stack in the place of a compiled function's, no stack can be walked: then nothing is said of callers.
 	if (isCut(sample)) {
 		assert.ok(!sample.frames.some((f) => f.kind === 'js' || f.kind === 'node'), `cut: ${text(sample)}`);
 		return;

@@ -123,6 +123,20 @@ static void return_addresses_below_a_frame_matter(void **state)
 	check_does_not(r, CALLER, &r->frames[CALLER].below[3]);
 }
 
+/* Of a frame that V8 is replacing the words are those of an object, and fp is wherever the frame is meanwhile. */
+static void where_a_replaced_frame_left_its_code_matters(void **state)
+{
+	struct stack stack = new_stack(), *r = &stack;
+	struct ray_walk_frame *f = &r->frames[CALLER];
+
+	(void)state;
+	f->flags |= RAY_FRAME_IS_REPLACED;
+	f->fp = 0x1000;
+	check_matters(r, CALLER, &f->below[3]);
+	check_does_not(r, CALLER, &f->below[2]);
+	check_does_not(r, CALLER, &f->fp);
+}
+
 static void the_innermost_frame_of_v8_is_not_known(void **state)
 {
 	struct stack stack = new_stack(), *r = &stack;
@@ -191,6 +205,7 @@ int main(void)
 		cmocka_unit_test(a_function_is_known_by_what_names_it),
 		cmocka_unit_test(who_calls_for_new_matters),
 		cmocka_unit_test(return_addresses_below_a_frame_matter),
+		cmocka_unit_test(where_a_replaced_frame_left_its_code_matters),
 		cmocka_unit_test(the_innermost_frame_of_v8_is_not_known),
 		cmocka_unit_test(frames_are_found_again),
 		cmocka_unit_test(a_name_that_an_object_has_is_its_own),
