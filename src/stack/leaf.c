@@ -271,13 +271,23 @@ void ray_leaf_inspect_caller(struct ray_js *js, const struct ray_raw_frame *f, s
 		find_return_address(js, f, &frame, ret);
 }
 
+/* Code is left by call [r13 + distance]. Other words of generated code's, such as the address of a Code of older V8s, would be searched for long. */
+static bool is_behind_exit(struct ray_js *js, uint64_t word)
+{
+	static const uint8_t near[] = { 0x41, 0xff, 0x55 }, far[] = { 0x41, 0xff, 0x95 };
+	uint8_t b[7];
+
+	return word >= 0x1000 && ray_target_read(js->target, word - sizeof(b), b, sizeof(b)) == sizeof(b) &&
+	       (!memcmp(b, far, sizeof(far)) || !memcmp(b + 3, near, sizeof(near)));
+}
+
 uint64_t ray_leaf_find_left(struct ray_js *js, uint64_t fp, const uint64_t *words, size_t count)
 {
 	struct ray_v8_frame frame;
 
 	ray_v8_frame_read(&js->v8, fp, &frame);
 	for (size_t i = 0; i < count && frame.kind == RAY_V8_FRAME_FUNCTION; i++)
-		if (leads_into(js, words[i], &frame))
+		if (is_behind_exit(js, words[i]) && leads_into(js, words[i], &frame))
 			return words[i];
 	return 0;
 }
