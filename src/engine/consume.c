@@ -10,7 +10,13 @@
 #include <string.h>
 #include <time.h>
 
-enum { FLUSH_AT = 256 * 1024 };
+#include "base/clock.h"
+
+enum {
+	FLUSH_AT = 256 * 1024,
+	TURN_NS =
+		100000000, /* naming may be slower than what comes: whoever waits for the end, or for Ctrl-C, has a turn, too */
+};
 
 void ray_consumer_flush(struct ray_consumer *c)
 {
@@ -319,9 +325,9 @@ static bool holds_records(const struct ray_consumer *c)
 	return false;
 }
 
-struct ray_error *ray_consumer_drain(struct ray_consumer *c)
+struct ray_error *ray_consumer_drain(struct ray_consumer *c, bool is_last)
 {
-	struct ray_error *err = ray_ring_take(&c->ring, take_record, c);
+	struct ray_error *err = ray_ring_take(&c->ring, is_last ? 0 : ray_clock_ns() + TURN_NS, take_record, c);
 
 	if (!holds_records(c))
 		ray_stacker_age(c->t->stacker);

@@ -37,8 +37,8 @@ struct ray_ring {
 typedef struct ray_error *ray_ring_fn(void *arg, const void *record, size_t size);
 RAY_MUST_USE struct ray_error *ray_ring_open(int fd, size_t size, struct ray_ring *ret);
 void ray_ring_close(struct ray_ring *r);
-/* All that is there now, and what comes meanwhile up to as much again; an error of fn ends it. */
-RAY_MUST_USE struct ray_error *ray_ring_take(struct ray_ring *r, ray_ring_fn *fn, void *arg);
+/* All that is there now, and what comes meanwhile up to as much again; an error of fn ends it, and, if it is not 0, end_ns of the clock: the rest is there the next time. */
+RAY_MUST_USE struct ray_error *ray_ring_take(struct ray_ring *r, uint64_t end_ns, ray_ring_fn *fn, void *arg);
 /* What will be taken, without taking it; each record is shown once. */
 RAY_MUST_USE struct ray_error *ray_ring_look_ahead(struct ray_ring *r, ray_ring_fn *fn, void *arg);
 

@@ -259,7 +259,7 @@ struct ray_error *ray_trace_work(struct ray_trace *t, int timeout_ms, enum ray_t
 		wait_for_data(t, timeout_ms);
 	err = t->follow ? ray_follow_work(t->follow) : NULL;
 	if (!err)
-		err = ray_consumer_drain(t->consumer);
+		err = ray_consumer_drain(t->consumer, done);
 	if (err)
 		return err;
 	ray_consumer_report_drops(t->consumer);
@@ -277,13 +277,13 @@ struct ray_error *ray_trace_stop(struct ray_trace *t)
 	t->is_stopped = true;
 	t->state->activity = RAY_DRAINING;
 	ray_entries_detach(t);
-	err = ray_consumer_drain(t->consumer);
+	err = ray_consumer_drain(t->consumer, true);
 	t->state->exit_count = 0; /* exit() in END has the last word */
 	if (!err)
 		err = ray_entry_run(t, RAY_SITE_END);
 	t->state->activity = RAY_STOPPED;
 	if (!err)
-		err = ray_consumer_drain(t->consumer);
+		err = ray_consumer_drain(t->consumer, true);
 	if (!err)
 		err = ray_consumer_finish(t->consumer);
 	return err;

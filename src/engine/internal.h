@@ -173,8 +173,8 @@ RAY_MUST_USE struct ray_error *ray_entry_run(struct ray_trace *t, enum ray_site_
 /* consume.c */
 RAY_MUST_USE struct ray_error *ray_consumer_create(struct ray_trace *t, struct ray_consumer **ret);
 void ray_consumer_free(struct ray_consumer *c);
-/* Takes what the ring holds now and prints it. */
-RAY_MUST_USE struct ray_error *ray_consumer_drain(struct ray_consumer *c);
+/* Takes what the ring holds now and prints it, for a moment; the last time all of it. */
+RAY_MUST_USE struct ray_error *ray_consumer_drain(struct ray_consumer *c, bool is_last);
 /* At the end: aggregations that nobody printed, and the last drops. */
 RAY_MUST_USE struct ray_error *ray_consumer_finish(struct ray_consumer *c);
 /* Now and then (statusrate): drops since the last call. */

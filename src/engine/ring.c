@@ -9,9 +9,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "engine/consume.h"
 
-enum { HEAD = 8, BATCH = 64 * 1024 /* bytes after which room is given back */ };
+enum {
+	HEAD = 8,
+	BATCH = 64 * 1024, /* bytes after which room is given back */
+	LOOKS = 16,	   /* records after which the clock is looked at */
+};
 
 struct ray_error *ray_ring_open(int fd, size_t size, struct ray_ring *ret)
 {
@@ -43,14 +48,14 @@ void ray_ring_close(struct ray_ring *r)
 	r->taken = NULL;
 }
 
-/* One after the other from `at` to `end`. *stopped: a record is still being written. */
-static struct ray_error *take_until(struct ray_ring *r, unsigned long *at, unsigned long end, ray_ring_fn *fn,
-				    void *arg, bool *stopped)
+/* One after the other from `at` to `end`. *stopped: a record is still being written, or time is up. */
+static struct ray_error *take_until(struct ray_ring *r, unsigned long *at, unsigned long end, uint64_t end_ns,
+				    ray_ring_fn *fn, void *arg, bool *stopped)
 {
 	struct ray_error *err = NULL;
 	unsigned long told = *at;
 
-	while (*at < end && !err) {
+	for (uint32_t n = 1; *at < end && !err && !*stopped; n++) {
 		const uint32_t *head = (const uint32_t *)(r->data + (*at & (r->size - 1)));
 		uint32_t length = __atomic_load_n(head, __ATOMIC_ACQUIRE);
 		uint32_t size = length & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
@@ -66,12 +71,13 @@ static struct ray_error *take_until(struct ray_ring *r, unsigned long *at, unsig
 			__atomic_store_n(r->taken, *at, __ATOMIC_RELEASE);
 			told = *at;
 		}
+		*stopped = end_ns && n % LOOKS == 0 && ray_clock_ns() >= end_ns;
 	}
 	__atomic_store_n(r->taken, *at, __ATOMIC_RELEASE);
 	return err;
 }
 
-struct ray_error *ray_ring_take(struct ray_ring *r, ray_ring_fn *fn, void *arg)
+struct ray_error *ray_ring_take(struct ray_ring *r, uint64_t end_ns, ray_ring_fn *fn, void *arg)
 {
 	unsigned long at = *r->taken, most = at + 2 * r->size;
 	struct ray_error *err = NULL;
@@ -82,7 +88,7 @@ struct ray_error *ray_ring_take(struct ray_ring *r, ray_ring_fn *fn, void *arg)
 
 		if (at >= end)
 			break;
-		err = take_until(r, &at, end, fn, arg, &stopped);
+		err = take_until(r, &at, end, end_ns, fn, arg, &stopped);
 	}
 	return err;
 }
