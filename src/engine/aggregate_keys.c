@@ -28,13 +28,16 @@ static uint64_t hash_bytes(const void *bytes, size_t size, uint64_t h)
 	return h ^ h >> 32;
 }
 
-static bool table_grow(uint32_t **table, size_t *room, size_t count, uint64_t (*hash)(const struct ray_agg *, size_t),
-		       const struct ray_agg *a)
+/* Makes room for one more than count, which it holds at the most half full: a search ends at an empty place. */
+static bool table_reserve(uint32_t **table, size_t *room, size_t count,
+			  uint64_t (*hash)(const struct ray_agg *, size_t), const struct ray_agg *a)
 {
-	size_t want = *room ? *room * 2 : 64;
+	size_t want = *room ? *room : 64;
 	uint32_t *grown;
 
-	if ((count + 1) * 2 <= *room)
+	while (want < (count + 1) * 2)
+		want *= 2;
+	if (want == *room)
 		return true;
 	grown = calloc(want, sizeof(*grown));
 	if (!grown)
@@ -142,7 +145,7 @@ static bool find_group(struct ray_consumer *c, struct ray_agg *a, const uint8_t 
 
 	if (!a->has_texts) /* every key is its own */
 		return add_group(a, g, 0, ret);
-	if (!table_grow(&a->group_table, &a->group_room, a->groups.n, group_hash, a))
+	if (!table_reserve(&a->group_table, &a->group_room, a->groups.n, group_hash, a))
 		return false;
 	g.texts = name_key(c, a, key, &g.hash);
 	if (!g.texts)
@@ -189,7 +192,7 @@ struct ray_agg_raw *ray_agg_key(struct ray_consumer *c, struct ray_agg *a, const
 	uint64_t hash = hash_bytes(key, a->plan->key.size, 0);
 	size_t at;
 
-	if (!table_grow(&a->raw_table, &a->raw_room, a->raw.n, raw_hash, a))
+	if (!table_reserve(&a->raw_table, &a->raw_room, a->raw.n, raw_hash, a))
 		return NULL;
 	for (at = hash & (a->raw_room - 1); a->raw_table[at]; at = (at + 1) & (a->raw_room - 1)) {
 		struct ray_agg_raw *r = &a->raw.at[a->raw_table[at] - 1];
@@ -297,13 +300,9 @@ static bool rebuild_tables(struct ray_agg *a)
 	free(a->group_table);
 	a->raw_table = a->group_table = NULL;
 	a->raw_room = a->group_room = 0;
-	while (a->raw_room < (a->raw.n + 1) * 2)
-		if (!table_grow(&a->raw_table, &a->raw_room, a->raw.n, raw_hash, a))
-			return false;
-	while (a->has_texts && a->group_room < (a->groups.n + 1) * 2)
-		if (!table_grow(&a->group_table, &a->group_room, a->groups.n, group_hash, a))
-			return false;
-	return true;
+	if (!table_reserve(&a->raw_table, &a->raw_room, a->raw.n, raw_hash, a))
+		return false;
+	return !a->has_texts || table_reserve(&a->group_table, &a->group_room, a->groups.n, group_hash, a);
 }
 
 bool ray_agg_remove(struct ray_agg *a)

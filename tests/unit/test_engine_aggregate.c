@@ -197,6 +197,29 @@ static void trunc_keeps_the_largest_or_the_smallest(void **state)
 	dumps(f, expected);
 }
 
+/* More raw keys stay than an empty table has places for. */
+static void trunc_ends_with_many_keys_left(void **state)
+{
+	static const int64_t counts[] = { 1000, 10000, 100000 };
+	struct fixture *f = *state;
+	struct ray_agg *a = &f->consumer.aggs[0];
+
+	for (size_t n = 0; n < RAY_COUNT(counts); n++) {
+		for (int64_t i = 1; i <= counts[n]; i++)
+			put(f, 0, i, i);
+		for (int64_t keep = counts[n] - 1; keep; keep /= 3) {
+			f->consumer.round++;
+			assert_null(ray_agg_trunc(&f->consumer, a, keep));
+			f->consumer.round++;
+			assert_null(ray_agg_snapshot(&f->consumer, a));
+			assert_int_equal(a->groups.n, keep);
+			for (size_t i = 0; i < a->groups.n; i++)
+				assert_in_range(a->groups.at[i].words[0], on_all(f, counts[n] - keep + 1),
+						on_all(f, counts[n]));
+		}
+	}
+}
+
 static void several_aggregations_join_by_key(void **state)
 {
 	struct fixture *f = *state;
@@ -273,6 +296,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(minima_start_anew_after_clear, setup_min, teardown),
 		cmocka_unit_test_setup_teardown(trunc_keeps_the_largest_or_the_smallest, setup_sum, teardown),
+		cmocka_unit_test_setup_teardown(trunc_ends_with_many_keys_left, setup_sum, teardown),
 		cmocka_unit_test_setup_teardown(several_aggregations_join_by_key, setup_sum, teardown),
 		cmocka_unit_test_setup_teardown(many_keys_are_all_there, setup_sum, teardown),
 		cmocka_unit_test(averages_and_deviations_are_worked_out),
