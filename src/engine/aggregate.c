@@ -1,10 +1,11 @@
-/* aggregate.c - aggregations: read from the kernel, cleared, cut.
+/* aggregate.c - aggregations: read from the kernel, cleared, truncated.
  * SPDX-License-Identifier: MIT
  *
- * The kernel has one hash per aggregation with an element per key and CPU; a snapshot reads it whole, in batches.
- * What it adds up is never written by us: clear() remembers what was there and subtracts it from then on, so that
- * nothing counted meanwhile is lost. Only min and max are set back in the kernel. Keys that read the same (stacks
- * through different addresses, probes of equal names) are one key for the user: they are merged into groups. */
+ * The kernel has one hash per aggregation with an element per key and CPU; a snapshot reads all of them, in batches. clear()
+ * and trunc() change nothing there: they remember what the snapshot has and subtract it from then on, so that counts which
+ * arrive between a printa() and the clear() or trunc() after it appear in the next printa(). For min and max, and to free
+ * the memory of removed keys, elements are replaced by new ones: aggregate_epoch.c. Keys that read the same (stacks through
+ * different addresses, probes of equal names) are one key for the user: they are merged into groups. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -15,52 +16,21 @@
 
 enum { BATCH_BYTES = 4 << 20, BATCH_MIN = 256, BATCH_MAX = 4096, NAME_EVERY_NS = 1000000000 };
 
-/* The value of one key on one CPU. */
-static bool take_value(struct ray_consumer *c, struct ray_agg *a, uint8_t *key, const int64_t *value)
+/* The value of one key on one CPU; the key without CPU and owner. */
+static bool take_value(struct ray_consumer *c, struct ray_agg *a, const uint8_t *key, uint32_t cpu,
+		       const int64_t *value)
 {
-	uint32_t cpu = ray_agg_key_cpu(key);
-	struct ray_agg_raw *r;
-	size_t lane;
+	struct ray_agg_raw *r = ray_agg_key(c, a, key);
+	size_t lane = cpu < a->lanes ? cpu : a->lanes - 1;
 
-	ray_agg_key_set_cpu(key, 0);
-	r = ray_agg_key(c, a, key);
 	if (!r)
 		return false;
 	if (!r->is_seen)
 		ray_agg_reset_lanes(a, r->words);
 	r->is_seen = true;
-	r->cpus |= 1ULL << (cpu < RAY_AGG_LAST_CPU ? cpu : RAY_AGG_LAST_CPU);
-	lane = cpu < a->lanes ? cpu : a->lanes - 1;
-	if (!ray_agg_is_extreme(a->plan) || value[0])
+	if (!ray_agg_is_extreme(a->plan->aggregation) || value[0])
 		ray_agg_merge(a->plan, r->words + lane * a->plan->words, value + 1);
 	return true;
-}
-
-static void merge_groups(struct ray_agg *a)
-{
-	for (size_t i = 0; i < a->groups.n; i++)
-		ray_agg_reset_lanes(a, a->groups.at[i].words);
-	for (size_t i = 0; i < a->raw.n; i++) {
-		struct ray_agg_raw *r = &a->raw.at[i];
-		int64_t *into = a->groups.at[r->group].words;
-
-		for (uint32_t l = 0; r->is_seen && l < a->lanes; l++) {
-			size_t at = (size_t)l * a->plan->words;
-
-			ray_agg_merge(a->plan, into + at, r->words + at);
-			if (r->baseline)
-				ray_agg_subtract(a->plan, into + at, r->baseline + at);
-		}
-	}
-}
-
-/* A map may hold the keys of several aggregations. */
-static bool is_own(const struct ray_agg *a, const uint8_t *key)
-{
-	uint32_t id;
-
-	memcpy(&id, key + 4, sizeof(id));
-	return !a->plan->is_shared || id == a->plan->aggregation->id;
 }
 
 struct batch {
@@ -69,17 +39,64 @@ struct batch {
 	uint32_t room;
 	int fd;
 	uint32_t key_size;
+	uint32_t owner; /* of the elements that are read */
+	bool is_over;	/* their epoch: they are deleted when they were read */
 };
 
-/* Others that share the element may be the only ones that hold something. */
-static bool is_there(const struct ray_agg *a, const uint8_t *key, const int64_t *value)
+/* A map may hold the keys of several aggregations. Aggregations that share the element may be the only ones that hold
+ * something. */
+static bool is_own(const struct ray_agg *a, const struct batch *b, const uint8_t *key, const int64_t *value)
 {
-	return is_own(a, key) && (!a->plan->has_mates || value[0]);
+	uint32_t owner;
+
+	memcpy(&owner, key + 4, sizeof(owner));
+	return owner == b->owner && (!a->plan->has_mates || value[0]);
+}
+
+static uint32_t cpu_of(const uint8_t *key)
+{
+	uint32_t cpu;
+
+	memcpy(&cpu, key, sizeof(cpu));
+	return cpu;
+}
+
+/* Reads count elements; own keys come to stand first, *own_ret of them. */
+static bool read_batch(struct ray_consumer *c, struct ray_agg *a, const struct batch *b, uint32_t count,
+		       uint32_t *own_ret)
+{
+	uint32_t own = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const uint8_t *key = b->keys + (size_t)i * b->key_size;
+		const int64_t *value = b->values + ((size_t)i * a->plan->element_size + a->plan->value_at) / 8;
+
+		if (!is_own(a, b, key, value))
+			continue;
+		memcpy(b->whole + 8, key + 8, b->key_size - 8);
+		if (!take_value(c, a, b->whole, cpu_of(key), value))
+			return false;
+		if (own != i)
+			memcpy(b->keys + (size_t)own * b->key_size, key, b->key_size);
+		own++;
+	}
+	*own_ret = own;
+	return true;
+}
+
+/* One that cannot be deleted is passed over: no epoch to come reads it. */
+static void delete_keys(const struct batch *b, uint32_t count)
+{
+	for (uint32_t at = 0, n; at < count; at += n + 1) {
+		n = count - at;
+		if (bpf_map_delete_batch(b->fd, b->keys + (size_t)at * b->key_size, &n, NULL) == 0)
+			return;
+	}
 }
 
 static struct ray_error *read_batches(struct ray_consumer *c, struct ray_agg *a, const struct batch *b)
 {
-	uint32_t count, at = 0;
+	uint32_t count, own, at = 0;
 	bool is_first = true;
 	int failed;
 
@@ -90,16 +107,10 @@ static struct ray_error *read_batches(struct ray_consumer *c, struct ray_agg *a,
 			return ray_error_errno(RAY_FAILED, errno, "cannot read the aggregation @%s",
 					       a->plan->aggregation->name);
 		is_first = false;
-		for (uint32_t i = 0; i < count; i++) {
-			const uint8_t *key = b->keys + (size_t)i * b->key_size;
-			const int64_t *value = b->values + ((size_t)i * a->plan->element_size + a->plan->value_at) / 8;
-
-			if (!is_there(a, key, value))
-				continue;
-			memcpy(b->whole, key, b->key_size);
-			if (!take_value(c, a, b->whole, value))
-				return &ray_enomem;
-		}
+		if (!read_batch(c, a, b, count, &own))
+			return &ray_enomem;
+		if (b->is_over)
+			delete_keys(b, own);
 	} while (!failed);
 	return NULL;
 }
@@ -112,9 +123,8 @@ static bool take_near(struct ray_consumer *c, struct ray_agg *a, uint32_t cpu, c
 
 	if (near->state != RAY_AGG_PLACE_TAKEN || (a->plan->has_mates && !value[0]))
 		return true;
-	ray_agg_key_set_cpu(whole, cpu);
 	memcpy(whole + 8, near->key, 8 * (size_t)a->plan->near_words);
-	return take_value(c, a, whole, value);
+	return take_value(c, a, whole, cpu, value);
 }
 
 /* Elements in the array: place by place, CPU by CPU. */
@@ -137,11 +147,13 @@ static struct ray_error *read_near(struct ray_consumer *c, struct ray_agg *a)
 	return NULL;
 }
 
-static struct ray_error *read_all(struct ray_consumer *c, struct ray_agg *a)
+static struct ray_error *read_maps(struct ray_consumer *c, struct ray_agg *a, uint32_t epoch, bool is_over)
 {
 	size_t room = BATCH_BYTES / a->plan->element_size;
 	struct ray_error *err = &ray_enomem;
-	struct batch b = { .fd = a->fd, .key_size = a->plan->key.size };
+	struct batch b = {
+		.fd = a->fd, .key_size = a->plan->key.size, .owner = ray_agg_owner(a->plan, epoch), .is_over = is_over
+	};
 
 	/* One bucket of the kernel's hash must fit in. */
 	b.room = room < BATCH_MIN ? BATCH_MIN : room > BATCH_MAX ? BATCH_MAX : (uint32_t)room;
@@ -164,35 +176,85 @@ static struct ray_error *read_all(struct ray_consumer *c, struct ray_agg *a)
 	return err;
 }
 
-/* aggrate is for printing: who clears or cuts must know what is there. */
-static bool is_fresh(const struct ray_consumer *c, const struct ray_agg *a, bool may_be_old)
+struct ray_error *ray_agg_read(struct ray_consumer *c, struct ray_agg *a, uint32_t epoch, bool is_over)
 {
-	if (a->snapshot == c->round && a->taken_ns)
-		return true;
-	return may_be_old && c->t->options.aggrate_ns && a->taken_ns &&
-	       ray_clock_ns() - a->taken_ns < c->t->options.aggrate_ns && !c->t->is_stopped;
-}
-
-static struct ray_error *take_snapshot(struct ray_consumer *c, struct ray_agg *a, bool may_be_old)
-{
-	struct ray_error *err;
-
-	if (a->fd < 0 || is_fresh(c, a, may_be_old))
-		return NULL;
 	for (size_t i = 0; i < a->raw.n; i++)
 		a->raw.at[i].is_seen = false;
-	err = read_all(c, a);
-	if (err)
-		return err;
-	merge_groups(a);
-	a->snapshot = c->round;
-	a->taken_ns = ray_clock_ns();
+	return read_maps(c, a, epoch, is_over);
+}
+
+/* ---- snapshots ---- */
+
+/* One raw key on one lane: what was counted since the last clear() or trunc(). */
+static void add_counted(const struct ray_agg *a, const struct ray_agg_raw *r, uint32_t lane, int64_t *scratch,
+			struct ray_agg_group *g)
+{
+	size_t at = (size_t)lane * a->plan->words;
+	int64_t *words = r->words + at;
+
+	if (r->base) {
+		memcpy(scratch, words, a->plan->words * sizeof(*words));
+		ray_agg_subtract(a->plan, scratch, r->base + at);
+		words = scratch;
+	}
+	ray_agg_merge(a->plan, g->words + at, words);
+	if (g->is_hidden)
+		g->is_hidden = ray_agg_is_reset(a->plan, words);
+}
+
+static struct ray_error *merge_groups(struct ray_agg *a)
+{
+	ray_auto_memory int64_t *scratch = malloc(a->plan->words * sizeof(*scratch));
+
+	if (!scratch)
+		return &ray_enomem;
+	for (size_t i = 0; i < a->groups.n; i++) {
+		struct ray_agg_group *g = &a->groups.at[i];
+
+		if (g->settled)
+			memcpy(g->words, g->settled, ray_agg_lane_words(a) * sizeof(*g->words));
+		else
+			ray_agg_reset_lanes(a, g->words);
+	}
+	for (size_t i = 0; i < a->raw.n; i++)
+		for (uint32_t l = 0; a->raw.at[i].is_seen && l < a->lanes; l++)
+			add_counted(a, &a->raw.at[i], l, scratch, &a->groups.at[a->raw.at[i].group]);
+	a->hidden = 0;
+	for (size_t i = 0; i < a->groups.n; i++)
+		a->hidden += a->groups.at[i].is_hidden;
 	return NULL;
+}
+
+/* A record that was in the ring already when the snapshot was taken needs no newer one: all that was counted before the
+ * record is in it. So what one clause prints is just what another one of the same probe clears. */
+static bool is_fresh(const struct ray_consumer *c, const struct ray_agg *a)
+{
+	if (!a->taken_ns)
+		return false;
+	if (c->ring.at < a->taken_at)
+		return true;
+	return c->t->options.aggrate_ns && ray_clock_ns() - a->taken_ns < c->t->options.aggrate_ns && !c->t->is_stopped;
 }
 
 struct ray_error *ray_agg_snapshot(struct ray_consumer *c, struct ray_agg *a)
 {
-	return take_snapshot(c, a, true);
+	struct ray_error *err = NULL;
+	unsigned long ring_end;
+
+	if (a->fd < 0 || is_fresh(c, a))
+		return NULL;
+	if (a->must_end)
+		err = ray_aggs_end_epochs(c);
+	ring_end = ray_ring_end(&c->ring);
+	if (!err)
+		err = ray_agg_read(c, a, a->epoch, false);
+	if (!err)
+		err = merge_groups(a);
+	if (err)
+		return err;
+	a->taken_at = ring_end;
+	a->taken_ns = ray_clock_ns();
+	return NULL;
 }
 
 struct ray_error *ray_aggs_name(struct ray_consumer *c)
@@ -203,7 +265,6 @@ struct ray_error *ray_aggs_name(struct ray_consumer *c)
 	if (now - c->named_ns < NAME_EVERY_NS)
 		return NULL;
 	c->named_ns = now;
-	c->round++;
 	for (size_t i = 0; i < c->agg_count && !err; i++)
 		if (c->aggs[i].is_fleeting)
 			err = ray_agg_snapshot(c, &c->aggs[i]);
@@ -212,77 +273,67 @@ struct ray_error *ray_aggs_name(struct ray_consumer *c)
 
 /* ---- clear and trunc ---- */
 
-struct zeros {
-	struct ray_agg *agg;
-	void *value;
-	struct ray_error *err;
-};
-
-static void set_back(void *arg, int fd, const uint8_t *key)
+/* From now on, what the snapshot has of the key does not count. */
+static bool set_base(const struct ray_agg *a, struct ray_agg_raw *r)
 {
-	struct zeros *z = arg;
-
-	if (!z->err && bpf_map_update_elem(fd, key, z->value, BPF_EXIST) && errno != ENOENT)
-		z->err = ray_error_errno(RAY_FAILED, errno, "cannot clear the aggregation @%s",
-					 z->agg->plan->aggregation->name);
+	if (!ray_agg_reset_room(a, &r->base))
+		return false;
+	if (r->is_seen)
+		memcpy(r->base, r->words, ray_agg_lane_words(a) * sizeof(*r->base));
+	return true;
 }
 
-static struct ray_error *clear_extremes(struct ray_agg *a)
+static void reset_group(const struct ray_agg *a, struct ray_agg_group *g)
 {
-	struct zeros z = { .agg = a, .value = calloc(1, a->plan->element_size) };
-
-	if (!z.value)
-		return &ray_enomem;
-	for (size_t i = 0; i < a->raw.n; i++) {
-		ray_agg_key_each(a, &a->raw.at[i], set_back, &z);
-		ray_agg_reset_lanes(a, a->raw.at[i].words);
-	}
-	free(z.value);
-	return z.err;
+	ray_agg_reset_lanes(a, g->words);
+	if (g->settled)
+		ray_agg_reset_lanes(a, g->settled);
 }
 
 struct ray_error *ray_agg_clear(struct ray_consumer *c, struct ray_agg *a)
 {
-	size_t size = ray_agg_lane_words(a) * sizeof(int64_t);
-	struct ray_error *err = take_snapshot(c, a, false);
+	struct ray_error *err = ray_agg_snapshot(c, a);
 
-	if (!err && ray_agg_is_extreme(a->plan))
-		err = clear_extremes(a);
 	if (err)
 		return err;
-	for (size_t i = 0; i < a->raw.n && !ray_agg_is_extreme(a->plan); i++) {
-		struct ray_agg_raw *r = &a->raw.at[i];
-
-		if (!r->baseline)
-			r->baseline = malloc(size);
-		if (!r->baseline)
+	for (size_t i = 0; i < a->raw.n; i++)
+		if (!set_base(a, &a->raw.at[i]))
 			return &ray_enomem;
-		memcpy(r->baseline, r->words, size);
-	}
 	for (size_t i = 0; i < a->groups.n; i++)
-		ray_agg_reset_lanes(a, a->groups.at[i].words);
+		reset_group(a, &a->groups.at[i]);
+	ray_agg_plan_end(a);
+	return NULL;
+}
+
+static struct ray_error *hide(struct ray_agg *a, struct ray_agg_group *const *removed, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		removed[i]->is_hidden = true;
+		reset_group(a, removed[i]);
+	}
+	a->hidden += count;
+	for (size_t i = 0; i < a->raw.n; i++)
+		if (a->groups.at[a->raw.at[i].group].is_hidden && !set_base(a, &a->raw.at[i]))
+			return &ray_enomem;
+	ray_agg_plan_end(a);
 	return NULL;
 }
 
 struct ray_error *ray_agg_trunc(struct ray_consumer *c, struct ray_agg *a, int64_t n)
 {
-	struct ray_error *err = take_snapshot(c, a, false);
-	size_t count = a->groups.n, keep = n < 0 ? (size_t)-n : (size_t)n;
-	struct ray_agg_group **sorted;
+	struct ray_error *err = ray_agg_snapshot(c, a);
+	size_t keep = n < 0 ? (size_t)-n : (size_t)n, count;
+	ray_auto_memory struct ray_agg_group **sorted = NULL;
 
-	if (err || keep >= count)
+	if (err)
 		return err;
-	sorted = malloc(count * sizeof(*sorted));
-	if (!sorted)
+	if (!ray_agg_shown(a, &sorted, &count))
 		return &ray_enomem;
-	for (size_t i = 0; i < count; i++)
-		sorted[i] = &a->groups.at[i];
+	if (keep >= count)
+		return NULL;
 	ray_agg_weigh(a);
 	ray_agg_sort_descending(sorted, count);
-	for (size_t i = keep; i < count; i++)
-		sorted[n < 0 ? count - 1 - i : i]->is_removed = true;
-	free(sorted);
-	return ray_agg_remove(a) ? NULL : &ray_enomem;
+	return hide(a, n < 0 ? sorted : sorted + keep, count - keep);
 }
 
 /* ---- life ---- */
@@ -310,6 +361,8 @@ struct ray_error *ray_aggs_create(struct ray_consumer *c)
 			a->has_texts |= ray_field_is_named(&p->key.fields[f]);
 			a->is_fleeting |= ray_field_is_fleeting(&p->key.fields[f]);
 		}
+		a->has_table = a->has_texts || p->has_epochs;
+		a->capacity = a->fd >= 0 ? ray_map_capacity(a->fd) : 0;
 	}
 	return NULL;
 }

@@ -2,10 +2,8 @@
  * SPDX-License-Identifier: MIT
  *
  * Two tables: raw keys by their bytes, and groups of those that a user cannot tell apart (stacks through different
- * addresses, probes of equal names). Where no field must be named, each key is a group of its own and the second
- * table is not needed. */
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
+ * addresses, probes of equal names). Where no field must be named and groups do not outlive their raw keys (epochs), each
+ * key is a group of its own and the second table is not needed. */
 #include <string.h>
 
 #include "engine/consume.h"
@@ -76,6 +74,15 @@ void ray_agg_reset_lanes(const struct ray_agg *a, int64_t *words)
 		ray_agg_reset(a->plan, words + (size_t)i * a->plan->words);
 }
 
+bool ray_agg_reset_room(const struct ray_agg *a, int64_t **words)
+{
+	if (!*words)
+		*words = malloc(ray_agg_lane_words(a) * sizeof(**words));
+	if (*words)
+		ray_agg_reset_lanes(a, *words);
+	return *words != NULL;
+}
+
 /* ---- groups ---- */
 
 static void free_texts(const struct ray_agg *a, char **texts)
@@ -89,7 +96,7 @@ static void free_texts(const struct ray_agg *a, char **texts)
 static char **name_key(struct ray_consumer *c, const struct ray_agg *a, const uint8_t *key, uint64_t *hash)
 {
 	const struct ray_key_plan *k = &a->plan->key;
-	char **texts = calloc(k->field_count, sizeof(*texts));
+	char **texts = calloc(k->field_count + 1, sizeof(*texts));
 
 	*hash = 0;
 	for (size_t i = 0; texts && i < k->field_count; i++) {
@@ -143,7 +150,7 @@ static bool find_group(struct ray_consumer *c, struct ray_agg *a, const uint8_t 
 	struct ray_agg_group g = { .agg = a, .key = key, .hash = hash };
 	size_t at;
 
-	if (!a->has_texts) /* every key is its own */
+	if (!a->has_table)
 		return add_group(a, g, 0, ret);
 	if (!table_reserve(&a->group_table, &a->group_room, a->groups.n, group_hash, a))
 		return false;
@@ -203,125 +210,72 @@ struct ray_agg_raw *ray_agg_key(struct ray_consumer *c, struct ray_agg *a, const
 	return add_raw(c, a, key, hash, at);
 }
 
-/* ---- one element per CPU ---- */
-
-uint32_t ray_agg_key_cpu(const uint8_t *key)
-{
-	uint32_t cpu;
-
-	memcpy(&cpu, key, sizeof(cpu));
-	return cpu;
-}
-
-void ray_agg_key_set_cpu(uint8_t *key, uint32_t cpu)
-{
-	memcpy(key, &cpu, sizeof(cpu));
-}
-
-/* Whether it is in the map of those whose string is short: see ray_str_key(). */
-static bool is_short(const struct ray_agg *a, const uint8_t *key)
-{
-	const struct ray_field *f;
-
-	if (!a->plan->short_size)
-		return false;
-	f = &a->plan->key.fields[a->plan->key.field_count - 1];
-	return strnlen((const char *)key + f->offset, RAY_SHORT_KEY) < RAY_SHORT_KEY - 1;
-}
-
-void ray_agg_key_each(const struct ray_agg *a, struct ray_agg_raw *r, void (*fn)(void *arg, int fd, const uint8_t *key),
-		      void *arg)
-{
-	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus();
-	int fd = is_short(a, r->key) ? a->short_fd : a->fd;
-
-	for (uint32_t cpu = 0; cpu < cpus; cpu++) {
-		if (!(r->cpus & 1ULL << (cpu < RAY_AGG_LAST_CPU ? cpu : RAY_AGG_LAST_CPU)))
-			continue;
-		ray_agg_key_set_cpu(r->key, cpu);
-		fn(arg, fd, r->key);
-	}
-	ray_agg_key_set_cpu(r->key, 0);
-}
-
 /* ---- removing ---- */
-
-static void forget(void *arg, int fd, const uint8_t *key)
-{
-	(void)arg;
-	(void)bpf_map_delete_elem(fd, key); /* gone already is as good */
-}
-
-static void free_raw(struct ray_agg_raw *r)
-{
-	free(r->key);
-	free(r->words);
-	free(r->baseline);
-}
 
 static void free_group(const struct ray_agg *a, struct ray_agg_group *g)
 {
 	free_texts(a, g->texts);
+	free(g->own_key);
 	free(g->words);
+	free(g->settled);
 }
 
-/* Keys of groups that go, here and in the kernel; then the groups. The numbers of those that stay change. */
-static void drop_removed(struct ray_agg *a, uint32_t *new_number)
+static void free_raws(struct ray_agg *a)
 {
-	size_t raws = 0, groups = 0;
+	for (size_t i = 0; i < a->raw.n; i++) {
+		free(a->raw.at[i].key);
+		free(a->raw.at[i].words);
+		free(a->raw.at[i].base);
+	}
+	a->raw.n = 0;
+}
 
-	for (size_t i = 0; i < a->groups.n; i++)
-		new_number[i] = a->groups.at[i].is_removed ? UINT32_MAX : (uint32_t)groups++;
+bool ray_agg_forget(struct ray_agg *a)
+{
+	size_t kept = 0;
+
 	for (size_t i = 0; i < a->raw.n; i++) {
 		struct ray_agg_raw *r = &a->raw.at[i];
+		struct ray_agg_group *g = &a->groups.at[r->group];
 
-		if (new_number[r->group] == UINT32_MAX) {
-			ray_agg_key_each(a, r, forget, NULL);
-			free_raw(r);
-			continue;
+		if (g->key == r->key) {
+			g->own_key = r->key;
+			r->key = NULL;
 		}
-		r->group = new_number[r->group];
-		a->raw.at[raws++] = *r;
 	}
+	free_raws(a);
 	for (size_t i = 0; i < a->groups.n; i++) {
-		if (a->groups.at[i].is_removed)
+		if (a->groups.at[i].is_hidden)
 			free_group(a, &a->groups.at[i]);
 		else
-			a->groups.at[new_number[i]] = a->groups.at[i];
+			a->groups.at[kept++] = a->groups.at[i];
 	}
-	a->raw.n = raws;
-	a->groups.n = groups;
-}
-
-/* From scratch: the tables know no removal. */
-static bool rebuild_tables(struct ray_agg *a)
-{
+	a->groups.n = kept;
+	a->hidden = 0;
+	/* From scratch: the tables know no removal. */
 	free(a->raw_table);
 	free(a->group_table);
 	a->raw_table = a->group_table = NULL;
 	a->raw_room = a->group_room = 0;
-	if (!table_reserve(&a->raw_table, &a->raw_room, a->raw.n, raw_hash, a))
-		return false;
-	return !a->has_texts || table_reserve(&a->group_table, &a->group_room, a->groups.n, group_hash, a);
+	return table_reserve(&a->group_table, &a->group_room, a->groups.n, group_hash, a);
 }
 
-bool ray_agg_remove(struct ray_agg *a)
+bool ray_agg_shown(struct ray_agg *a, struct ray_agg_group ***ret, size_t *count_ret)
 {
-	uint32_t *numbers = malloc((a->groups.n + 1) * sizeof(*numbers));
-	bool is_done = numbers != NULL;
+	struct ray_agg_group **shown = malloc((a->groups.n + 1) * sizeof(*shown));
+	size_t count = 0;
 
-	if (numbers) {
-		drop_removed(a, numbers);
-		is_done = rebuild_tables(a);
-	}
-	free(numbers);
-	return is_done;
+	for (size_t i = 0; shown && i < a->groups.n; i++)
+		if (!a->groups.at[i].is_hidden)
+			shown[count++] = &a->groups.at[i];
+	*ret = shown;
+	*count_ret = count;
+	return shown != NULL;
 }
 
 void ray_agg_keys_free(struct ray_agg *a)
 {
-	for (size_t i = 0; i < a->raw.n; i++)
-		free_raw(&a->raw.at[i]);
+	free_raws(a);
 	for (size_t i = 0; i < a->groups.n; i++)
 		free_group(a, &a->groups.at[i]);
 	ray_vec_free(&a->raw);

@@ -183,20 +183,18 @@ static void print_row(struct printer *p, const struct ray_agg_row *row)
 static struct ray_error *print_one(struct printer *p, struct ray_agg *a)
 {
 	struct ray_agg_order order = ray_agg_order_of(&p->c->t->options);
-	struct ray_agg_group **sorted = malloc((a->groups.n + 1) * sizeof(*sorted));
+	ray_auto_memory struct ray_agg_group **sorted = NULL;
+	size_t count;
 
-	if (!sorted)
+	if (!ray_agg_shown(a, &sorted, &count))
 		return &ray_enomem;
-	for (size_t i = 0; i < a->groups.n; i++)
-		sorted[i] = &a->groups.at[i];
 	ray_agg_weigh(a);
-	ray_agg_sort(sorted, a->groups.n, &order);
-	for (size_t i = 0; i < a->groups.n; i++) {
+	ray_agg_sort(sorted, count, &order);
+	for (size_t i = 0; i < count; i++) {
 		const struct ray_agg_group *only = sorted[i];
 
 		print_row(p, &(struct ray_agg_row){ .key = only, .at = &only });
 	}
-	free(sorted);
 	return NULL;
 }
 
@@ -246,7 +244,8 @@ static bool fill_table(struct table *t)
 			is_repeated |= t->aggs[j] == t->aggs[i];
 		ray_agg_weigh(t->aggs[i]);
 		for (size_t g = 0; !is_repeated && g < t->aggs[i]->groups.n; g++)
-			t->all[t->all_count++] = &t->aggs[i]->groups.at[g];
+			if (!t->aggs[i]->groups.at[g].is_hidden)
+				t->all[t->all_count++] = &t->aggs[i]->groups.at[g];
 	}
 	return t->zeros && t->all && t->rows && t->cells;
 }
@@ -342,7 +341,7 @@ struct ray_error *ray_agg_printa(struct ray_consumer *c, const struct ray_statem
 	if (count)
 		err = print_aggs(c, aggs, count, s->format);
 	for (size_t i = 0; i < count; i++)
-		has_some |= aggs[i]->groups.n > 0;
+		has_some |= aggs[i]->groups.n > aggs[i]->hidden;
 	for (size_t i = 0; i < count; i++)
 		aggs[i]->is_printed |= has_some;
 	free(aggs);
@@ -353,7 +352,6 @@ struct ray_error *ray_aggs_dump(struct ray_consumer *c)
 {
 	struct ray_error *err = NULL;
 
-	c->round++;
 	for (size_t i = 0; i < c->agg_count && !err; i++) {
 		struct ray_agg *a = &c->aggs[c->t->options.aggsortrev ? c->agg_count - 1 - i : i];
 

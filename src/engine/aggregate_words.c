@@ -6,11 +6,6 @@
 
 #include "engine/consume.h"
 
-bool ray_agg_is_extreme(const struct ray_agg_plan *plan)
-{
-	return plan->aggregation->function == RAY_AGG_MIN || plan->aggregation->function == RAY_AGG_MAX;
-}
-
 void ray_agg_reset(const struct ray_agg_plan *plan, int64_t *words)
 {
 	memset(words, 0, plan->words * sizeof(*words));
@@ -58,8 +53,28 @@ void ray_agg_merge(const struct ray_agg_plan *plan, int64_t *into, const int64_t
 	}
 }
 
+bool ray_agg_is_reset(const struct ray_agg_plan *plan, const int64_t *words)
+{
+	switch (plan->aggregation->function) {
+	case RAY_AGG_MIN:
+		return words[0] == INT64_MAX;
+	case RAY_AGG_MAX:
+		return words[0] == INT64_MIN;
+	default:
+		for (uint32_t i = 0; i < plan->words; i++)
+			if (words[i])
+				return false;
+		return true;
+	}
+}
+
 void ray_agg_subtract(const struct ray_agg_plan *plan, int64_t *from, const int64_t *what)
 {
+	if (ray_agg_is_extreme(plan->aggregation)) {
+		if (from[0] == what[0])
+			ray_agg_reset(plan, from);
+		return;
+	}
 	if (plan->aggregation->function == RAY_AGG_STDDEV) {
 		from[0] -= what[0];
 		from[1] = add(from[1], -what[1]);

@@ -152,7 +152,6 @@ struct ray_error *ray_consume_data(struct ray_consumer *c, const struct ray_reco
 	clause = &plan->clauses[r->clause];
 	if (r->size < clause->sent_size)
 		return damaged(c, r);
-	c->round++;
 	c->printing = r;
 	c->fact_values = 0;
 	if (c->t->settings.on_fact)
@@ -334,6 +333,8 @@ struct ray_error *ray_consumer_drain(struct ray_consumer *c, bool is_last)
 
 	if (!err)
 		err = ray_aggs_name(c);
+	if (!err)
+		err = ray_aggs_end_epochs(c);
 	ray_consumer_flush(c);
 	if (c->opened)
 		fflush(c->opened);

@@ -9,6 +9,7 @@
  *   print.c            the layouts of trace() and of tuples
  *   print_type.c       print(): a typed value as C would write it
  *   aggregate.c        snapshots, clear and trunc
+ *   aggregate_epoch.c  replaces the kernel's elements without losing a count
  *   aggregate_keys.c   keys, and which of them read the same
  *   aggregate_words.c  what functions add up
  *   aggregate_sort.c   in which order
@@ -31,6 +32,7 @@ struct ray_ring {
 	const char *data;
 	size_t size, page;
 	unsigned long looked; /* how far ray_ring_look_ahead() has been */
+	unsigned long at;     /* where the record begins that fn is called with; outside of fn: that comes next */
 };
 
 /* A record is valid until the next call. */
@@ -39,35 +41,36 @@ RAY_MUST_USE struct ray_error *ray_ring_open(int fd, size_t size, struct ray_rin
 void ray_ring_close(struct ray_ring *r);
 /* All that is there now, and what comes meanwhile up to as much again; an error of fn ends it, and, if it is not 0, end_ns of the clock: the rest is there the next time. */
 RAY_MUST_USE struct ray_error *ray_ring_take(struct ray_ring *r, uint64_t end_ns, ray_ring_fn *fn, void *arg);
+/* Behind the last record that programs have sent. */
+unsigned long ray_ring_end(const struct ray_ring *r);
 /* What will be taken, without taking it; each record is shown once. */
 RAY_MUST_USE struct ray_error *ray_ring_look_ahead(struct ray_ring *r, ray_ring_fn *fn, void *arg);
 
 /* ---- aggregate.c ---- */
 
-enum { RAY_AGG_LAST_CPU = 63 }; /* stands for itself and all above */
-
-/* One key as it is in the kernel, of whatever CPU. */
+/* One key of the current epoch as the kernel has it, without CPU and owner. */
 struct ray_agg_raw {
 	uint64_t hash;
-	uint8_t *key;	   /* its CPU is 0 */
-	uint64_t cpus;	   /* bit i: CPU i has an element */
-	int64_t *words;	   /* lanes * words: since the last clear() */
-	int64_t *baseline; /* likewise: what was there at the last clear(); NULL: nothing */
+	uint8_t *key;
+	int64_t *words; /* lanes * words: what the elements of all CPUs hold */
+	int64_t *base;	/* likewise: the part of them from before the last clear() or trunc(); NULL: nothing */
 	uint32_t group;
-	bool is_seen; /* by this snapshot; min and max: holds a value */
+	bool is_seen; /* by this snapshot: words are valid */
 };
 
-/* Keys that read the same. */
+/* Keys that read the same: one key for the user. */
 struct ray_agg_group {
 	uint64_t hash;
 	const uint8_t *key; /* of the first of them */
+	uint8_t *own_key;   /* the same, once its epoch has ended; else NULL: it is the raw key's */
 	char **texts;	    /* by field: names of stacks, symbols, probes; NULL elsewhere */
-	int64_t *words;	    /* lanes * words */
+	int64_t *words;	    /* lanes * words: the value, of this snapshot */
+	int64_t *settled;   /* likewise: the part of it from epochs that have ended; NULL: nothing */
+	bool is_hidden;	    /* removed by trunc(), and nothing was counted since */
 	/* For sorting: */
 	const struct ray_agg *agg;
 	long double weight;
 	int64_t at_zero;
-	bool is_removed;
 };
 
 struct ray_agg {
@@ -76,11 +79,16 @@ struct ray_agg {
 	int near_fd;	  /* of the array of elements that are at hand; -1 */
 	uint32_t lanes;	  /* 1, or one per CPU with aggpercpu */
 	bool has_texts;	  /* some field must be read before keys can be compared */
+	bool has_table;	  /* groups are found by what they read; else each raw key is its own */
 	bool is_fleeting; /* usym() and its like: names that are gone when their process is */
 	bool is_printed;
 	int64_t normal;
-	uint64_t snapshot; /* consumer's round it was taken in */
-	uint64_t taken_ns;
+	uint64_t taken_ns;	  /* when the snapshot was taken; 0: there is none */
+	unsigned long taken_at;	  /* ray_ring_end() at that time */
+	uint32_t epoch, capacity; /* capacity: elements that the map has room for */
+	size_t hidden;		  /* groups */
+	bool must_end;		  /* the epoch */
+	uint64_t ended_ns;	  /* when the last one did */
 	RAY_VEC(struct ray_agg_raw) raw;
 	RAY_VEC(struct ray_agg_group) groups;
 	uint32_t *raw_table, *group_table; /* number + 1; 0: empty. Sizes are powers of two */
@@ -91,32 +99,43 @@ RAY_MUST_USE struct ray_error *ray_aggs_create(struct ray_consumer *c);
 void ray_aggs_free(struct ray_consumer *c);
 /* Now and then: names what may not have a name for long. */
 RAY_MUST_USE struct ray_error *ray_aggs_name(struct ray_consumer *c);
+/* What the kernel has counted, at least until the present record was sent. */
 RAY_MUST_USE struct ray_error *ray_agg_snapshot(struct ray_consumer *c, struct ray_agg *a);
+/* Adds the keys and values of an epoch's elements; takes them out of the kernel if no program uses them any more. */
+RAY_MUST_USE struct ray_error *ray_agg_read(struct ray_consumer *c, struct ray_agg *a, uint32_t epoch, bool is_over);
 RAY_MUST_USE struct ray_error *ray_agg_clear(struct ray_consumer *c, struct ray_agg *a);
 /* The n largest stay, or with n < 0 the -n smallest. */
 RAY_MUST_USE struct ray_error *ray_agg_trunc(struct ray_consumer *c, struct ray_agg *a, int64_t n);
 
 /* ---- aggregate_keys.c ---- */
 
-/* The key, made if it is new; valid until the next call. NULL: no memory. */
+/* The key, made if it is new; its first 8 bytes are 0. Valid until the next call. NULL: no memory. */
 struct ray_agg_raw *ray_agg_key(struct ray_consumer *c, struct ray_agg *a, const void *key);
-uint32_t ray_agg_key_cpu(const uint8_t *key);
-void ray_agg_key_set_cpu(uint8_t *key, uint32_t cpu);
-/* Calls fn with the map and the key of each CPU that has an element. */
-void ray_agg_key_each(const struct ray_agg *a, struct ray_agg_raw *r, void (*fn)(void *arg, int fd, const uint8_t *key),
-		      void *arg);
 size_t ray_agg_lane_words(const struct ray_agg *a); /* words of all lanes */
 void ray_agg_reset_lanes(const struct ray_agg *a, int64_t *words);
-/* Groups that are marked as removed, with their keys, here and in the kernel; false: no memory. */
-bool ray_agg_remove(struct ray_agg *a);
+/* Makes *words if there are none yet, and resets them. */
+bool ray_agg_reset_room(const struct ray_agg *a, int64_t **words);
+/* Forgets all raw keys, and the groups that are hidden; false: no memory. */
+bool ray_agg_forget(struct ray_agg *a);
+/* The groups that a user sees; *ret is to be freed. false: no memory. */
+bool ray_agg_shown(struct ray_agg *a, struct ray_agg_group ***ret, size_t *count_ret);
 void ray_agg_keys_free(struct ray_agg *a);
+
+/* ---- aggregate_epoch.c ---- */
+
+/* Ends the epochs that must end and whose snapshots no record needs any more. */
+RAY_MUST_USE struct ray_error *ray_aggs_end_epochs(struct ray_consumer *c);
+/* clear() and trunc(): whether the epoch must end for that, sooner or later. */
+void ray_agg_plan_end(struct ray_agg *a);
 
 /* ---- aggregate_words.c ---- */
 
-bool ray_agg_is_extreme(const struct ray_agg_plan *plan); /* min, max */
 void ray_agg_reset(const struct ray_agg_plan *plan, int64_t *words);
 /* Adds (or takes the smaller, the larger of) what `from` has. */
 void ray_agg_merge(const struct ray_agg_plan *plan, int64_t *into, const int64_t *from);
+/* Whether they are as after ray_agg_reset(). */
+bool ray_agg_is_reset(const struct ray_agg_plan *plan, const int64_t *words);
+/* What was added since the words were `what`. Of min and max: the value, if it has changed since; else it is reset. */
 void ray_agg_subtract(const struct ray_agg_plan *plan, int64_t *from, const int64_t *what);
 /* avg and stddev worked out; the others' first word. Divided by normal. */
 int64_t ray_agg_number(const struct ray_agg_plan *plan, const int64_t *words, int64_t normal);
@@ -223,7 +242,6 @@ struct ray_consumer {
 	RAY_VEC(struct ray_text) texts; /* of values that had to be named */
 	struct ray_agg *aggs;		/* by id */
 	size_t agg_count;
-	uint64_t round;				      /* counts records */
 	uint64_t named_ns;			      /* when ray_aggs_name() last looked */
 	RAY_VEC(struct ray_speculation) speculations; /* by id - 1 */
 	uint64_t speculative_drops;

@@ -23,6 +23,7 @@ static void init_fds(struct ray_trace *t)
 	for (i = 0; i < RAY_TRACE_MAPS; i++)
 		t->maps[i] = -1;
 	t->epoll = -1;
+	t->barrier = (struct ray_barrier){ -1, -1 };
 }
 
 /* The names are those that faults are reported with. */
@@ -87,6 +88,9 @@ static void close_maps(struct ray_trace *t)
 			close(t->own_maps[i]);
 	if (t->state)
 		munmap((void *)t->state, (size_t)sysconf(_SC_PAGESIZE));
+	if (t->epochs)
+		munmap(t->epochs, t->plan->epochs_size);
+	ray_barrier_close(&t->barrier);
 	if (t->targets)
 		munmap(t->targets, RAY_TARGET_WORDS * 8);
 	if (t->node_bits)

@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: MIT
  *
  * Elements are per CPU, but a program may be preempted by another, or continue on another CPU: all updates are
- * atomic. Additive functions never need to know what was there, so user space can clear them by remembering; min and
- * max mark with a word whether they hold a value. */
+ * atomic. Additive functions never depend on the previous value, so user space can clear them by subtracting; min and
+ * max mark with a word whether they hold a value. The key is built, epoch included, in the same run of the program
+ * that updates the element: aggregate_epoch.c relies on that. */
 #include "engine/gen.h"
 #include "probe/provider.h"
 
@@ -195,7 +196,13 @@ static void build_key(struct ray_gen *g, const struct ray_agg_plan *a, const str
 					    g->plan->key_at + key->fields[i].offset);
 	ray_gen_emit(g, RAY_CALL_HELPER(BPF_FUNC_get_smp_processor_id));
 	ray_gen_slot_store(g, BPF_W, g->plan->key_at, R0);
-	ray_gen_emit(g, RAY_STORE_IMM(BPF_W, SLOT, g->plan->key_at + 4, a->is_shared ? a->aggregation->id : 0));
+	if (a->has_epochs) {
+		ray_piece_load_map_value(g->c, R1, g->plan->epochs_map, a->epoch_at);
+		ray_gen_emit(g, RAY_LOAD(BPF_W, R0, R1, 0));
+		ray_gen_slot_store(g, BPF_W, g->plan->key_at + 4, R0);
+	} else {
+		ray_gen_emit(g, RAY_STORE_IMM(BPF_W, SLOT, g->plan->key_at + 4, ray_agg_owner(a, 0)));
+	}
 	g->temps = 0;
 }
 

@@ -17,6 +17,7 @@
 #include "engine/piece.h"
 #include "engine/engine.h"
 #include "engine/kernel_orc.h"
+#include "engine/maps.h"
 #include "engine/plan.h"
 #include "kern/wire.h"
 
@@ -96,10 +97,12 @@ struct ray_trace {
 	RAY_VEC(struct ray_watched_probe) watched_probes;
 	RAY_VEC(const struct ray_clause *) watch_clauses; /* bit i of struct ray_node_point */
 	RAY_VEC(struct ray_watch *) watches;
-	bool has_calls;			     /* hooks at system calls hang; else functions stand in for them */
-	int maps[RAY_TRACE_MAPS];	     /* by RAY_LINK_*; -1 where not needed */
-	int *own_maps;			     /* by number - RAY_MAP_OWN */
-	volatile struct ray_state *state;    /* mapped */
+	bool has_calls;			  /* hooks at system calls hang; else functions stand in for them */
+	int maps[RAY_TRACE_MAPS];	  /* by RAY_LINK_*; -1 where not needed */
+	int *own_maps;			  /* by number - RAY_MAP_OWN */
+	volatile struct ray_state *state; /* mapped */
+	uint32_t *epochs;		  /* mapped; ray_agg_owner() of aggregations that have epochs; NULL: none has */
+	struct ray_barrier barrier;
 	uint64_t *targets, *node_bits;	     /* of the maps TARGETS and NODE_BITS, mapped; NULL: not needed */
 	struct ray_object *object;	     /* the runtime, once something is linked */
 	int btf;			     /* its types in the kernel; 0: not loaded yet */

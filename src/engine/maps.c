@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "engine/internal.h"
 #include "engine/kin.h"
@@ -60,6 +61,48 @@ struct ray_error *ray_map_array_open(int fd, size_t size, void **ret)
 		return ray_error_errno(RAY_FAILED, errno, "cannot map a BPF map of %zu bytes", size);
 	*ret = p;
 	return NULL;
+}
+
+uint32_t ray_map_capacity(int fd)
+{
+	struct bpf_map_info info = { 0 };
+	uint32_t size = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(fd, &info, &size) == 0 ? info.max_entries : 0;
+}
+
+/* ---- waiting for programs ---- */
+
+struct ray_error *ray_barrier_create(struct ray_barrier *ret)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts);
+	struct ray_error *err = ray_map_array_create("barrier", 8, 1, &ret->inner);
+
+	if (err)
+		return err;
+	opts.inner_map_fd = (uint32_t)ret->inner;
+	ret->outer = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "barriers", 4, 4, 1, &opts);
+	if (ret->outer < 0)
+		return ray_error_errno(RAY_FAILED, errno, "cannot create the BPF map barriers");
+	return NULL;
+}
+
+struct ray_error *ray_barrier_wait(const struct ray_barrier *b)
+{
+	uint32_t index = 0;
+
+	if (bpf_map_update_elem(b->outer, &index, &b->inner, BPF_ANY))
+		return ray_error_errno(RAY_FAILED, errno, "cannot wait for BPF programs to end");
+	return NULL;
+}
+
+void ray_barrier_close(struct ray_barrier *b)
+{
+	if (b->outer >= 0)
+		close(b->outer);
+	if (b->inner >= 0)
+		close(b->inner);
+	b->outer = b->inner = -1;
 }
 
 /* ---- the runtime's ---- */
@@ -215,6 +258,8 @@ static struct ray_error *create_aggregation(struct ray_trace *t, const struct ra
 		entries = AGG_KEYS_MIN;
 	if (!agg->key.field_count && !agg->is_shared)
 		entries = t->slot_count / RAY_SLOTS_PER_CPU;
+	if (agg->has_epochs) /* those of two are there while one ends */
+		entries *= 2;
 	if (entries > UINT32_MAX / 2)
 		entries = UINT32_MAX / 2;
 	err = create(BPF_MAP_TYPE_HASH, "aggregation", agg->key.size, agg->element_size, (uint32_t)entries,
@@ -305,6 +350,25 @@ static struct ray_error *create_task(struct ray_trace *t)
 	return err;
 }
 
+static struct ray_error *create_epochs(struct ray_trace *t)
+{
+	const struct ray_plan *plan = t->plan;
+	int *fd = &t->own_maps[plan->epochs_map - RAY_MAP_OWN];
+	struct ray_error *err = ray_map_array_create("epochs", plan->epochs_size, 1, fd);
+	void *epochs;
+
+	if (!err)
+		err = ray_map_array_open(*fd, plan->epochs_size, &epochs);
+	if (err)
+		return err;
+	t->epochs = epochs;
+	for (size_t i = 0; i < t->program->aggregations.n; i++)
+		if (plan->aggregations[i].has_epochs)
+			t->epochs[plan->aggregations[i].epoch_at / sizeof(*t->epochs)] =
+				ray_agg_owner(&plan->aggregations[i], 0);
+	return ray_barrier_create(&t->barrier);
+}
+
 static struct ray_error *create_own(struct ray_trace *t)
 {
 	const struct ray_plan *plan = t->plan;
@@ -320,6 +384,8 @@ static struct ray_error *create_own(struct ray_trace *t)
 					   &t->own_maps[plan->globals_map - RAY_MAP_OWN]);
 	if (!err && plan->task_size)
 		err = create_task(t);
+	if (!err && plan->epochs_size)
+		err = create_epochs(t);
 	for (size_t i = 0; i < t->program->aggregations.n && !err; i++)
 		if (plan->aggregations[i].value_size)
 			err = create_aggregation(t, &plan->aggregations[i]);

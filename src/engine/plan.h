@@ -56,9 +56,9 @@ struct ray_key_plan {
 
 struct ray_agg_plan {
 	const struct ray_aggregation *aggregation;
-	/* Begins with 8 bytes: the CPU, and in the upper half, if maps are shared, the aggregation's id. Each CPU so
-	 * has elements of its own, made when it first needs them: per-CPU maps allocate for all CPUs, slowly, and
-	 * fail when keys come in a burst. */
+	/* Begins with 8 bytes: the CPU, and in the upper half the owner, see ray_agg_owner(). So each CPU has elements
+	 * of its own, made when it first needs them: per-CPU maps allocate for all CPUs, slowly, and fail when keys
+	 * come in a burst. */
 	struct ray_key_plan key;
 	/* 8 bytes each of data: 1 count sum min max, 2 avg (count, sum), 4 stddev (count, sum, sum of squares low,
 	 * high), 127 quantize, ... */
@@ -68,6 +68,10 @@ struct ray_agg_plan {
 	uint32_t value_size;
 	uint32_t map;	/* number for RAY_REF_MAP */
 	bool is_shared; /* its map, with others whose keys and values are of the same sizes */
+	/* Elements can be replaced by new ones (aggregate_epoch.c). Programs read the owner of the elements that they
+	 * make and update from this offset of the map epochs_map. */
+	bool has_epochs;
+	uint32_t epoch_at;
 	/* Aggregations that are always filled together have one element for a key: element_size bytes, of which those from value_at on are
 	 * this one's. The first word of each part is 1 once it holds something. */
 	bool has_mates;
@@ -80,6 +84,19 @@ struct ray_agg_plan {
 	 * ray_agg_place and the element; 0: there is none. */
 	uint32_t near_size, near_map, near_words, near_bits;
 };
+
+static inline bool ray_agg_is_extreme(const struct ray_aggregation *a)
+{
+	return a->function == RAY_AGG_MIN || a->function == RAY_AGG_MAX;
+}
+
+enum { RAY_AGG_EPOCHS = 256 }; /* numbers of epochs, used in turn; only two are ever in use */
+
+/* Which aggregation an element belongs to, where the map has those of several, and in which epoch it was made. */
+static inline uint32_t ray_agg_owner(const struct ray_agg_plan *a, uint32_t epoch)
+{
+	return (a->is_shared ? a->aggregation->id : 0) | epoch << 24;
+}
 
 enum ray_agg_place_state { RAY_AGG_PLACE_FREE, RAY_AGG_PLACE_TAKEN, RAY_AGG_PLACE_BUSY /* somebody takes it */ };
 
@@ -122,8 +139,9 @@ struct ray_plan {
 	struct ray_variable_plan *variables[RAY_SCOPE_INLINE]; /* by scope and id */
 	RAY_VEC(struct ray_dynvar_class) classes;
 	uint32_t globals_size, globals_map;
-	uint32_t task_size, task_map; /* self-> that are numbers */
-	uint32_t map_count;	      /* of own maps */
+	uint32_t epochs_size, epochs_map; /* of aggregations that have epochs */
+	uint32_t task_size, task_map;	  /* self-> that are numbers */
+	uint32_t map_count;		  /* of own maps */
 	/* The slot's memory: offsets from its start (struct ray_slot included). */
 	uint32_t locals_at, locals_size;
 	uint32_t strings_at; /* string constants, written into every slot before the start */

@@ -158,6 +158,13 @@ static void plan_maps(struct ray_plan *plan, struct ray_agg_plan *a)
 		a->near_words = words_near(a);
 	if (a->near_words)
 		a->near_map = RAY_MAP_OWN + plan->map_count++;
+	a->has_epochs = ray_plan_has_epochs(plan->program, a->aggregation);
+	if (a->has_epochs) {
+		if (!plan->epochs_size)
+			plan->epochs_map = RAY_MAP_OWN + plan->map_count++;
+		a->epoch_at = plan->epochs_size;
+		plan->epochs_size += sizeof(uint32_t);
+	}
 	ray_grow(&plan->key_size, a->key.size);
 }
 

@@ -153,7 +153,9 @@ static bool always_near(const struct ray_program *program, const struct ray_aggr
 	return true;
 }
 
-bool ray_plan_is_changed(const struct ray_program *program, const struct ray_aggregation *a)
+/* Whether some statement calls the function with the aggregation. */
+static bool is_argument_of(enum ray_function_id function, const struct ray_program *program,
+			   const struct ray_aggregation *a)
 {
 	for (size_t i = 0; i < program->clauses.n; i++) {
 		const struct ray_clause *c = program->clauses.at[i];
@@ -161,8 +163,7 @@ bool ray_plan_is_changed(const struct ray_program *program, const struct ray_agg
 		for (size_t k = 0; k < c->statement_count; k++) {
 			const struct ray_statement *s = &c->statements[k];
 
-			if (s->kind != RAY_STATEMENT_ACTION ||
-			    (s->function->id != RAY_FN_CLEAR && s->function->id != RAY_FN_TRUNC))
+			if (s->kind != RAY_STATEMENT_ACTION || s->function->id != function)
 				continue;
 			for (size_t n = 0; n < s->arg_count; n++)
 				if (s->args[n]->aggregation == a)
@@ -170,6 +171,17 @@ bool ray_plan_is_changed(const struct ray_program *program, const struct ray_agg
 		}
 	}
 	return false;
+}
+
+bool ray_plan_is_changed(const struct ray_program *program, const struct ray_aggregation *a)
+{
+	return is_argument_of(RAY_FN_CLEAR, program, a) || is_argument_of(RAY_FN_TRUNC, program, a);
+}
+
+bool ray_plan_has_epochs(const struct ray_program *program, const struct ray_aggregation *a)
+{
+	return is_argument_of(RAY_FN_TRUNC, program, a) ||
+	       (ray_agg_is_extreme(a) && is_argument_of(RAY_FN_CLEAR, program, a));
 }
 
 static bool is_same_layout(const struct ray_key_plan *a, const struct ray_key_plan *b)

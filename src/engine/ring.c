@@ -64,6 +64,7 @@ static struct ray_error *take_until(struct ray_ring *r, unsigned long *at, unsig
 			*stopped = true;
 			break;
 		}
+		r->at = *at;
 		if (!(length & BPF_RINGBUF_DISCARD_BIT))
 			err = fn(arg, head + HEAD / sizeof(*head), size);
 		*at += (size + HEAD + 7UL) & ~7UL;
@@ -90,7 +91,13 @@ struct ray_error *ray_ring_take(struct ray_ring *r, uint64_t end_ns, ray_ring_fn
 			break;
 		err = take_until(r, &at, end, end_ns, fn, arg, &stopped);
 	}
+	r->at = at;
 	return err;
+}
+
+unsigned long ray_ring_end(const struct ray_ring *r)
+{
+	return __atomic_load_n(r->given, __ATOMIC_ACQUIRE);
 }
 
 struct ray_error *ray_ring_look_ahead(struct ray_ring *r, ray_ring_fn *fn, void *arg)
