@@ -61,7 +61,7 @@ static uint32_t cpu_of(const uint8_t *key)
 	return cpu;
 }
 
-/* Reads count elements; own keys come to stand first, *own_ret of them. */
+/* Reads count elements and moves the *own_ret own keys to the front of b->keys. */
 static bool read_batch(struct ray_consumer *c, struct ray_agg *a, const struct batch *b, uint32_t count,
 		       uint32_t *own_ret)
 {
@@ -84,7 +84,7 @@ static bool read_batch(struct ray_consumer *c, struct ray_agg *a, const struct b
 	return true;
 }
 
-/* One that cannot be deleted is passed over: no epoch to come reads it. */
+/* A key whose deletion fails is skipped: the number of its epoch is not used again before RAY_AGG_EPOCHS others. */
 static void delete_keys(const struct batch *b, uint32_t count)
 {
 	for (uint32_t at = 0, n; at < count; at += n + 1) {
@@ -322,7 +322,7 @@ static struct ray_error *hide(struct ray_agg *a, struct ray_agg_group *const *re
 struct ray_error *ray_agg_trunc(struct ray_consumer *c, struct ray_agg *a, int64_t n)
 {
 	struct ray_error *err = ray_agg_snapshot(c, a);
-	size_t keep = n < 0 ? (size_t)-n : (size_t)n, count;
+	size_t keep = n < 0 ? 0 - (size_t)n : (size_t)n, count; /* -INT64_MIN would overflow */
 	ray_auto_memory struct ray_agg_group **sorted = NULL;
 
 	if (err)

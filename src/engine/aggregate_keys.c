@@ -252,7 +252,7 @@ bool ray_agg_forget(struct ray_agg *a)
 	}
 	a->groups.n = kept;
 	a->hidden = 0;
-	/* From scratch: the tables know no removal. */
+	/* The tables support no removal of single keys. */
 	free(a->raw_table);
 	free(a->group_table);
 	a->raw_table = a->group_table = NULL;

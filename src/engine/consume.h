@@ -32,7 +32,7 @@ struct ray_ring {
 	const char *data;
 	size_t size, page;
 	unsigned long looked; /* how far ray_ring_look_ahead() has been */
-	unsigned long at;     /* where the record begins that fn is called with; outside of fn: that comes next */
+	unsigned long at;     /* position of the record that fn is called with; between calls, of the next record */
 };
 
 /* A record is valid until the next call. */
@@ -41,7 +41,7 @@ RAY_MUST_USE struct ray_error *ray_ring_open(int fd, size_t size, struct ray_rin
 void ray_ring_close(struct ray_ring *r);
 /* All that is there now, and what comes meanwhile up to as much again; an error of fn ends it, and, if it is not 0, end_ns of the clock: the rest is there the next time. */
 RAY_MUST_USE struct ray_error *ray_ring_take(struct ray_ring *r, uint64_t end_ns, ray_ring_fn *fn, void *arg);
-/* Behind the last record that programs have sent. */
+/* Position behind the last record that programs have sent. */
 unsigned long ray_ring_end(const struct ray_ring *r);
 /* What will be taken, without taking it; each record is shown once. */
 RAY_MUST_USE struct ray_error *ray_ring_look_ahead(struct ray_ring *r, ray_ring_fn *fn, void *arg);
@@ -101,7 +101,7 @@ void ray_aggs_free(struct ray_consumer *c);
 RAY_MUST_USE struct ray_error *ray_aggs_name(struct ray_consumer *c);
 /* What the kernel has counted, at least until the present record was sent. */
 RAY_MUST_USE struct ray_error *ray_agg_snapshot(struct ray_consumer *c, struct ray_agg *a);
-/* Adds the keys and values of an epoch's elements; takes them out of the kernel if no program uses them any more. */
+/* Adds the keys and values of an epoch's elements. is_over: no program uses them any more, so they are deleted. */
 RAY_MUST_USE struct ray_error *ray_agg_read(struct ray_consumer *c, struct ray_agg *a, uint32_t epoch, bool is_over);
 RAY_MUST_USE struct ray_error *ray_agg_clear(struct ray_consumer *c, struct ray_agg *a);
 /* The n largest stay, or with n < 0 the -n smallest. */
@@ -115,7 +115,7 @@ size_t ray_agg_lane_words(const struct ray_agg *a); /* words of all lanes */
 void ray_agg_reset_lanes(const struct ray_agg *a, int64_t *words);
 /* Makes *words if there are none yet, and resets them. */
 bool ray_agg_reset_room(const struct ray_agg *a, int64_t **words);
-/* Forgets all raw keys, and the groups that are hidden; false: no memory. */
+/* Frees all raw keys and the hidden groups; false: no memory. */
 bool ray_agg_forget(struct ray_agg *a);
 /* The groups that a user sees; *ret is to be freed. false: no memory. */
 bool ray_agg_shown(struct ray_agg *a, struct ray_agg_group ***ret, size_t *count_ret);
@@ -125,7 +125,7 @@ void ray_agg_keys_free(struct ray_agg *a);
 
 /* Ends the epochs that must end and whose snapshots no record needs any more. */
 RAY_MUST_USE struct ray_error *ray_aggs_end_epochs(struct ray_consumer *c);
-/* clear() and trunc(): whether the epoch must end for that, sooner or later. */
+/* Called after clear() and trunc(): decides whether the epoch has to end. */
 void ray_agg_plan_end(struct ray_agg *a);
 
 /* ---- aggregate_words.c ---- */

@@ -258,7 +258,7 @@ static struct ray_error *create_aggregation(struct ray_trace *t, const struct ra
 		entries = AGG_KEYS_MIN;
 	if (!agg->key.field_count && !agg->is_shared)
 		entries = t->slot_count / RAY_SLOTS_PER_CPU;
-	if (agg->has_epochs) /* those of two are there while one ends */
+	if (agg->has_epochs) /* elements of two epochs coexist while one ends */
 		entries *= 2;
 	if (entries > UINT32_MAX / 2)
 		entries = UINT32_MAX / 2;

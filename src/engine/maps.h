@@ -9,8 +9,8 @@
 
 struct ray_trace;
 
-/* Waits until every run of a BPF program that began before has ended: the kernel does so, for programs that cannot sleep as
- * ours are, when user space replaces a map inside of another map. Takes some 10 ms. */
+/* Waits until every run of a BPF program that began before the call has ended. The kernel does that when user space replaces
+ * a map inside another map, for programs that are not sleepable; none of ours is. Takes some 10 ms. */
 struct ray_barrier {
 	int outer, inner; /* -1: not created */
 };

@@ -47,7 +47,7 @@ bool ray_plan_is_steady(const struct ray_expr *e);
 bool ray_plan_has_same_key(const struct ray_statement *s, const struct ray_statement *next);
 /* Whether clear() or trunc() is called for it. */
 bool ray_plan_is_changed(const struct ray_program *program, const struct ray_aggregation *a);
-/* Whether its elements must be replaced for that: trunc() of any, clear() of min and max (aggregate_epoch.c). */
+/* Whether its elements are replaced at times (aggregate_epoch.c): after trunc(), and after clear() of min and max. */
 bool ray_plan_has_epochs(const struct ray_program *program, const struct ray_aggregation *a);
 /* Whether b can have a part in the elements of a. */
 bool ray_plan_is_together(const struct ray_plan *plan, const struct ray_agg_plan *a, const struct ray_agg_plan *b);

@@ -63,3 +63,11 @@ for (const action of ['clear', 'trunc'])
 			assert.deepEqual(values, [...values].sort((a, b) => a - b));
 		}
 	});
+
+test('trunc with amounts at the limits', needsRoot, async () => {
+	for (const [amount, left] of [['0', 0], ['1', 1], ['-1', 1], ['2', 2], ['-2', 2], ['9223372036854775807', 2], ['-9223372036854775807 - 1', 2]]) {
+		const { code, stdout, stderr } = await noderay(['trace', '-q', '-n', `BEGIN { @[1] = count(); @[2] = count(); trunc(@, ${amount}); ${print} exit(0); }`]);
+		assert.equal(code, 0, stderr);
+		assert.equal(stdout.split('\n').filter(Boolean).length, left, `trunc(@, ${amount}): ${stdout}`);
+	}
+});

@@ -202,6 +202,7 @@ static void trunc_keeps_the_largest_or_the_smallest(void **state)
 
 	for (int64_t i = 1; i <= 5; i++)
 		put(f, 0, i, i * 10);
+	assert_null(ray_agg_trunc(&f->consumer, &f->consumer.aggs[0], INT64_MIN)); /* removes nothing */
 	assert_null(ray_agg_trunc(&f->consumer, &f->consumer.aggs[0], 3));
 	next_record(f);
 	assert_null(ray_agg_trunc(&f->consumer, &f->consumer.aggs[0], -1));
@@ -372,7 +373,7 @@ static void minima_lose_nothing_by_clear_and_trunc(void **state)
 	model_run(*state, true, 300);
 }
 
-/* More raw keys stay than an empty table has places for; later ones are given up when they are many. */
+/* The table of keys starts with 64 places; it was filled without end when more keys than that remained. */
 static void printa_trunc_and_clear_of_many_keys_end(void **state)
 {
 	static const int64_t counts[] = { 1000, 10000, 100000 };
