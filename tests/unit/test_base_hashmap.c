@@ -1,0 +1,430 @@
+/* test_base_hashmap.c - the hash map against a plain array, and the hash. SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/hashmap.h"
+
+/* ---- memory that runs out ---- */
+
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+
+static bool has_no_memory;
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+	return has_no_memory ? NULL : __real_calloc(count, size);
+}
+
+/* ---- numbers that look random, the same in each run ---- */
+
+static uint64_t state_of_random = 1;
+
+static uint64_t random_word(void)
+{
+	state_of_random ^= state_of_random << 13;
+	state_of_random ^= state_of_random >> 7;
+	state_of_random ^= state_of_random << 17;
+	return state_of_random * 0x2545f4914f6cdd1dULL >> 16;
+}
+
+static uint32_t random_below(uint32_t limit)
+{
+	return (uint32_t)(random_word() % limit);
+}
+
+/* ---- hashes, most of them bad ---- */
+
+static uint64_t good(uint32_t key)
+{
+	return ray_hash_word(0, key);
+}
+
+static uint64_t identity(uint32_t key)
+{
+	return key;
+}
+
+static uint64_t all_equal(uint32_t key)
+{
+	(void)key;
+	return 5;
+}
+
+static uint64_t few(uint32_t key)
+{
+	return key % 7 * 3;
+}
+
+/* All of them begin at the last places, and go on at the first ones. */
+static uint64_t at_the_end(uint32_t key)
+{
+	return ~(uint64_t)0 - key % 3;
+}
+
+/* Only bits differ that no place is chosen by. */
+static uint64_t high(uint32_t key)
+{
+	return (uint64_t)key << 32;
+}
+
+struct hash {
+	uint64_t (*of)(uint32_t key);
+	uint32_t keys; /* bad ones make long rows of places */
+	uint32_t steps;
+};
+
+static const struct hash hashes[] = {
+	{ good, 40000, 1500000 },  { good, 100, 500000 },      { identity, 20000, 1000000 }, { few, 90, 300000 },
+	{ all_equal, 60, 200000 }, { at_the_end, 90, 300000 }, { high, 60, 200000 },
+};
+
+/* ---- the map and its model ---- */
+
+struct value {
+	uint32_t key;
+	uint64_t words[3];
+};
+
+typedef RAY_HASHMAP(struct value) value_map;
+
+struct model {
+	const struct hash *hash;
+	value_map map;
+	bool *has;
+	uint64_t *words;
+	size_t count;
+};
+
+static struct value *find(struct model *m, uint32_t key)
+{
+	return ray_hashmap_find(&m->map, m->hash->of(key), one, one->key == key);
+}
+
+static void check(struct model *m, uint32_t key)
+{
+	const struct value *v = find(m, key);
+
+	assert_int_equal(v != NULL, m->has[key]);
+	if (v) {
+		assert_int_equal(v->words[0], m->words[key]);
+		assert_int_equal(v->words[2], ~m->words[key]);
+	}
+}
+
+static void check_all(struct model *m)
+{
+	size_t seen = 0;
+
+	for (uint32_t key = 0; key < m->hash->keys; key++)
+		check(m, key);
+	ray_hashmap_each(&m->map, one)
+	{
+		assert_true(one->key < m->hash->keys && m->has[one->key]);
+		seen++;
+	}
+	assert_int_equal(seen, m->count);
+	assert_int_equal(ray_hashmap_count(&m->map), m->count);
+	assert_int_equal(m->map.map.room & (m->map.map.room - 1), 0);
+	assert_true(m->count * 4 <= m->map.map.room * 3);
+}
+
+static void add(struct model *m, uint32_t key)
+{
+	struct value v = { key, { random_word(), 0, 0 } }, *place;
+	size_t room = m->map.map.room;
+
+	if (m->has[key])
+		return;
+	v.words[2] = ~v.words[0];
+	place = ray_hashmap_add(&m->map, m->hash->of(key), v);
+	if (!place) {
+		assert_true(has_no_memory);
+		assert_int_equal(m->map.map.room, room);
+		assert_int_equal(ray_hashmap_count(&m->map), m->count);
+		return;
+	}
+	assert_int_equal(place->key, key);
+	m->has[key] = true;
+	m->words[key] = v.words[0];
+	m->count++;
+}
+
+static void remove_key(struct model *m, uint32_t key)
+{
+	struct value *v = find(m, key);
+
+	check(m, key);
+	if (!v)
+		return;
+	ray_hashmap_remove(&m->map, v);
+	m->has[key] = false;
+	m->count--;
+	check(m, key);
+}
+
+static void empty(struct model *m, bool frees)
+{
+	if (frees)
+		ray_hashmap_free(&m->map);
+	else
+		ray_hashmap_clear(&m->map);
+	memset(m->has, 0, m->hash->keys * sizeof(*m->has));
+	m->count = 0;
+}
+
+/* Another one of the same values, as it would be built anew. */
+static void rebuild(struct model *m)
+{
+	value_map fresh = { 0 };
+
+	if (!ray_hashmap_reserve(&fresh, m->count)) {
+		assert_true(has_no_memory);
+		return;
+	}
+	ray_hashmap_each(&m->map, one) assert_non_null(ray_hashmap_add(&fresh, m->hash->of(one->key), *one));
+	ray_hashmap_free(&m->map);
+	m->map = fresh;
+}
+
+/* Now more is added than removed, now the other way round: the map becomes full and empty by turns. */
+static void step(struct model *m, uint32_t i)
+{
+	uint32_t key = random_below(m->hash->keys), what = random_below(100), turn = i / (m->hash->keys * 2) % 2;
+
+	if (what < (turn ? 30 : 60))
+		add(m, key);
+	else if (what < 90)
+		remove_key(m, key);
+	else
+		check(m, key);
+	if (!random_below(200))
+		has_no_memory = !has_no_memory && !random_below(4);
+	if (!random_below(m->hash->keys * 5))
+		empty(m, random_below(2));
+	if (!random_below(m->hash->keys * 5))
+		rebuild(m);
+	if (!random_below(m->hash->keys * 3))
+		check_all(m);
+}
+
+static void a_map_does_what_an_array_does(void **state)
+{
+	(void)state;
+	for (size_t h = 0; h < sizeof(hashes) / sizeof(hashes[0]); h++) {
+		struct model m = { .hash = &hashes[h],
+				   .has = calloc(hashes[h].keys, sizeof(bool)),
+				   .words = calloc(hashes[h].keys, sizeof(uint64_t)) };
+
+		for (uint32_t i = 0; i < hashes[h].steps; i++)
+			step(&m, i);
+		has_no_memory = false;
+		check_all(&m);
+		ray_hashmap_free(&m.map);
+		free(m.has);
+		free(m.words);
+	}
+}
+
+/* Up to 64 everything is looked at after each step; then around each size at which it grows. */
+static void a_search_ends_at_every_load(void **state)
+{
+	RAY_HASHMAP(uint32_t) map = { 0 };
+	uint32_t last = 200000;
+
+	(void)state;
+	for (uint32_t n = 0; n < last; n++) {
+		size_t room = map.map.room;
+		bool is_near = n < 64 || n * 4 + 16 >= room * 3;
+
+		for (uint32_t key = 0; is_near && key < n; key += n < 5000 ? 1 : 97)
+			assert_non_null(ray_hashmap_find(&map, good(key), one, *one == key));
+		for (uint32_t key = n; is_near && key < n + 50; key++)
+			assert_null(ray_hashmap_find(&map, good(key), one, *one == key));
+		assert_non_null(ray_hashmap_add(&map, good(n), n));
+		assert_true(map.map.n < map.map.room);
+	}
+	for (uint32_t n = last; n-- > 0;) {
+		ray_hashmap_remove(&map, ray_hashmap_find(&map, good(n), one, *one == n));
+		assert_null(ray_hashmap_find(&map, good(n), one, *one == n));
+	}
+	assert_int_equal(ray_hashmap_count(&map), 0);
+	ray_hashmap_each(&map, one) fail_msg("%u is still there", *one);
+	ray_hashmap_free(&map);
+}
+
+static void an_empty_map_has_nothing(void **state)
+{
+	RAY_HASHMAP(const char *) map = { 0 };
+
+	(void)state;
+	assert_null(ray_hashmap_find(&map, 1, one, *one != NULL));
+	ray_hashmap_each(&map, one) fail_msg("%s", *one);
+	ray_hashmap_clear(&map);
+	ray_hashmap_free(&map);
+	ray_hashmap_free(&map);
+}
+
+static void what_was_reserved_needs_no_memory(void **state)
+{
+	RAY_HASHMAP(uint32_t) map = { 0 };
+
+	(void)state;
+	for (uint32_t count = 0; count < 300; count++) {
+		assert_true(ray_hashmap_reserve(&map, count));
+		has_no_memory = true;
+		for (uint32_t i = 0; i < count; i++)
+			assert_non_null(ray_hashmap_add(&map, good(i), i));
+		assert_int_equal(ray_hashmap_count(&map), count);
+		has_no_memory = false;
+		ray_hashmap_free(&map);
+	}
+}
+
+static void an_absurd_number_gets_no_memory(void **state)
+{
+	RAY_HASHMAP(struct value) map = { 0 };
+
+	(void)state;
+	assert_false(ray_hashmap_reserve(&map, SIZE_MAX));
+	assert_false(ray_hashmap_reserve(&map, SIZE_MAX / 4));
+	assert_false(ray_hashmap_reserve(&map, (size_t)1 << 31));
+	assert_null(ray_hashmap_find(&map, 1, one, one->key == 1));
+}
+
+static void all_of_one_hash_can_be_had(void **state)
+{
+	RAY_HASHMAP(int) map = { 0 };
+	int sum = 0;
+
+	(void)state;
+	for (int i = 1; i <= 40; i++)
+		assert_non_null(ray_hashmap_add(&map, (uint64_t)(i % 2), i));
+	ray_hashmap_each_of(&map, 1, one) sum += *one;
+	assert_int_equal(sum, 400);
+	ray_hashmap_each_of(&map, 2, one) fail_msg("%d", *one);
+	ray_hashmap_free(&map);
+	ray_hashmap_each_of(&map, 1, one) fail_msg("%d", *one);
+	ray_hashmap_free(&map);
+}
+
+static void a_map_in_an_arena_goes_with_it(void **state)
+{
+	ray_auto(ray_arena, arena) = ray_arena_create();
+	RAY_HASHMAP(uint32_t) map = { .map.arena = arena };
+
+	(void)state;
+	for (uint32_t i = 0; i < 3000; i++)
+		assert_non_null(ray_hashmap_add(&map, good(i), i));
+	for (uint32_t i = 0; i < 3000; i += 2)
+		ray_hashmap_remove(&map, ray_hashmap_find(&map, good(i), one, *one == i));
+	for (uint32_t i = 0; i < 3000; i++)
+		assert_int_equal(ray_hashmap_find(&map, good(i), one, *one == i) != NULL, i % 2);
+}
+
+static void values_of_one_byte_and_of_many(void **state)
+{
+	RAY_HASHMAP(char) small = { 0 };
+	RAY_HASHMAP(struct { char text[61]; }) large = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 100; i++) {
+		__typeof__(large.slot_[0]->value) v = { { 0 } };
+
+		snprintf(v.text, sizeof(v.text), "number %d", i);
+		assert_non_null(ray_hashmap_add(&small, (uint64_t)i, (char)i));
+		assert_non_null(ray_hashmap_add(&large, ray_hash_text(0, v.text), v));
+	}
+	for (int i = 0; i < 100; i++) {
+		char text[61];
+
+		snprintf(text, sizeof(text), "number %d", i);
+		assert_int_equal(*ray_hashmap_find(&small, (uint64_t)i, one, *one == i), i);
+		assert_non_null(ray_hashmap_find(&large, ray_hash_text(0, text), one, !strcmp(one->text, text)));
+	}
+	ray_hashmap_free(&small);
+	ray_hashmap_free(&large);
+}
+
+/* ---- the hash ---- */
+
+/* Every bit of a word and of its hash so far changes about half of the bits of the result, the low ones too. */
+static void every_bit_counts(void **state)
+{
+	(void)state;
+	for (int bit = 0; bit < 64; bit++) {
+		uint64_t changed = 0, low = 0;
+
+		for (int i = 0; i < 200; i++) {
+			uint64_t hash = random_word(), word = random_word(), plain = ray_hash_word(hash, word);
+
+			changed += (uint64_t)__builtin_popcountll(plain ^ ray_hash_word(hash, word ^ 1ULL << bit));
+			low += (plain ^ ray_hash_word(hash ^ 1ULL << bit, word)) % 256 != 0;
+		}
+		assert_in_range(changed, 200 * 20, 200 * 44);
+		assert_true(low > 150);
+	}
+}
+
+static void bytes_differ_by_length_and_content(void **state)
+{
+	unsigned char bytes[40] = { 0 };
+	uint64_t seen[40];
+
+	(void)state;
+	for (size_t size = 0; size < sizeof(bytes); size++) {
+		seen[size] = ray_hash_bytes(0, bytes, size);
+		for (size_t i = 0; i < size; i++) {
+			assert_true(seen[i] != seen[size]);
+			bytes[i] = 1;
+			assert_true(ray_hash_bytes(0, bytes, size) != seen[size]);
+			bytes[i] = 0;
+		}
+	}
+	assert_true(ray_hash_text(0, "ab") == ray_hash_bytes(0, "ab", 2));
+	assert_true(ray_hash_text(1, "ab") != ray_hash_text(0, "ab"));
+}
+
+/* Addresses and small numbers: what maps are full of. No row of places is long. */
+static void plain_numbers_spread(void **state)
+{
+	static const uint64_t strides[] = { 1, 8, 64, 4096, 1 << 20, 1ULL << 32, 1ULL << 47 };
+	enum { PLACES = 4096 };
+
+	(void)state;
+	for (size_t s = 0; s < sizeof(strides) / sizeof(strides[0]); s++) {
+		unsigned char taken[PLACES] = { 0 };
+		int most = 0;
+
+		for (uint64_t i = 0; i < PLACES / 2; i++) {
+			int n = ++taken[ray_hash_word(0, i * strides[s]) % PLACES];
+
+			most = n > most ? n : most;
+		}
+		assert_in_range(most, 1, 12);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_map_does_what_an_array_does),
+		cmocka_unit_test(a_search_ends_at_every_load),
+		cmocka_unit_test(an_empty_map_has_nothing),
+		cmocka_unit_test(what_was_reserved_needs_no_memory),
+		cmocka_unit_test(an_absurd_number_gets_no_memory),
+		cmocka_unit_test(all_of_one_hash_can_be_had),
+		cmocka_unit_test(a_map_in_an_arena_goes_with_it),
+		cmocka_unit_test(values_of_one_byte_and_of_many),
+		cmocka_unit_test(every_bit_counts),
+		cmocka_unit_test(bytes_differ_by_length_and_content),
+		cmocka_unit_test(plain_numbers_spread),
+	};
+
+	return cmocka_run_group_tests_name("base/hashmap", tests, NULL, NULL);
+}
