@@ -20,12 +20,17 @@ struct indexed_fde {
 	size_t offset;
 };
 
+/* Of the table in the file, at any address: distances from the header. */
+struct __attribute__((packed)) table_entry {
+	int32_t start, entry;
+};
+
 struct ray_unwinder {
 	const uint8_t *frame; /* .eh_frame, to the end of its section or segment */
 	size_t frame_size;
 	uint64_t frame_vaddr;
 
-	const uint8_t *table; /* pairs of 32-bit distances from the header: function, entry */
+	const struct table_entry *table;
 	size_t table_count;
 	uint64_t table_base;
 
@@ -34,7 +39,6 @@ struct ray_unwinder {
 
 enum {
 	TABLE_ENCODING = DW_EH_PE_datarel | DW_EH_PE_sdata4,
-	TABLE_ENTRY = 8,
 	AUGMENTATION_MAX = 16, /* "zPLRS" and its NUL are the most in use */
 	PROGRAM_MAX = 1 << 20, /* bytes; real ones have up to some thousand */
 };
@@ -205,31 +209,20 @@ static bool read_fde(const struct ray_unwinder *u, const struct entry *e, struct
 	       ret->initial_end - ret->initial <= PROGRAM_MAX;
 }
 
-static int32_t table_word(const struct ray_unwinder *u, size_t entry, size_t which)
+static uint64_t offset_in_table(const struct ray_unwinder *u, size_t i)
 {
-	int32_t value;
-
-	memcpy(&value, u->table + entry * TABLE_ENTRY + which * 4, 4);
-	return value;
+	return u->table_base + (uint64_t)(int64_t)u->table[i].entry - u->frame_vaddr;
 }
 
 /* The offset of the entry whose function is the last to start at or before vaddr. */
 static bool search_table(const struct ray_unwinder *u, uint64_t vaddr, uint64_t *offset_ret)
 {
 	int64_t distance = (int64_t)(vaddr - u->table_base);
-	size_t low = 0, high = u->table_count;
+	size_t up_to = ray_search(u->table, u->table_count, one, one->start <= distance);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (table_word(u, middle, 0) <= distance)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low)
+	if (!up_to)
 		return false;
-	*offset_ret = u->table_base + (uint64_t)(int64_t)table_word(u, low - 1, 1) - u->frame_vaddr;
+	*offset_ret = offset_in_table(u, up_to - 1);
 	return true;
 }
 
@@ -268,8 +261,7 @@ enum ray_unwind_result ray_unwinder_entry(const struct ray_unwinder *u, size_t i
 
 	if (i >= (u->table ? u->table_count : u->index.n))
 		return RAY_UNWIND_NO_ROW;
-	offset = u->table ? u->table_base + (uint64_t)(int64_t)table_word(u, i, 1) - u->frame_vaddr :
-			    u->index.at[i].offset;
+	offset = u->table ? offset_in_table(u, i) : u->index.at[i].offset;
 	return read_entry(u, offset, &e) && read_fde(u, &e, ret) ? RAY_UNWIND_OK : RAY_UNWIND_BAD;
 }
 
@@ -313,8 +305,8 @@ static bool use_header(struct ray_unwinder *u, struct ray_elf *e, const uint8_t 
 	if (!u->frame || count_encoding == DW_EH_PE_omit || table_encoding != TABLE_ENCODING)
 		return u->frame != NULL;
 	count = encoded_value(&c, count_encoding & 0x0f);
-	if (!c.bad && count && count <= ray_cursor_left(&c) / TABLE_ENTRY) {
-		u->table = c.at;
+	if (!c.bad && count && count <= ray_cursor_left(&c) / sizeof(*u->table)) {
+		u->table = (const void *)c.at;
 		u->table_count = count;
 		u->table_base = vaddr;
 	}

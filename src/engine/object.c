@@ -5,6 +5,8 @@
 #include <linux/btf.h>
 #include <string.h>
 
+#include "base/search.h"
+
 /* What linux/btf.h does not say: the section that tells which function has which type. */
 struct btf_ext_head {
 	uint16_t magic;
@@ -153,19 +155,9 @@ static struct ray_error *take_functions(struct reader *r)
 
 static int64_t function_at(const struct ray_object *o, uint64_t insn)
 {
-	size_t low = 0, high = o->functions.n;
+	size_t i = ray_search(o->functions.at, o->functions.n, one, one->start < insn);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (o->functions.at[middle].start == insn)
-			return (int64_t)middle;
-		if (o->functions.at[middle].start < insn)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return -1;
+	return i < o->functions.n && o->functions.at[i].start == insn ? (int64_t)i : -1;
 }
 
 /* Where a relocated instruction leads: clang names the function, or .text with the rest in the immediate. */

@@ -10,26 +10,14 @@
 #include "base/search.h"
 #include "target/core.h"
 
-/* Both tables are sorted and free of overlaps; their rows begin with start and end. */
-#define FIND(vec, hint, address)                                      \
-	({                                                            \
-		size_t low_ = 0, high_ = (vec).n, mid_ = (hint);      \
-		__typeof__((vec).at) found_ = NULL;                   \
-		while (low_ < high_) {                                \
-			if (mid_ < low_ || mid_ >= high_)             \
-				mid_ = low_ + (high_ - low_) / 2;     \
-			if ((address) < (vec).at[mid_].start) {       \
-				high_ = mid_;                         \
-			} else if ((address) >= (vec).at[mid_].end) { \
-				low_ = mid_ + 1;                      \
-			} else {                                      \
-				(hint) = mid_;                        \
-				found_ = &(vec).at[mid_];             \
-				break;                                \
-			}                                             \
-			mid_ = low_ + (high_ - low_) / 2;             \
-		}                                                     \
-		found_;                                               \
+/* Both tables are sorted and free of overlaps; their rows begin with start and end. The hint is where the last one was. */
+#define FIND(vec, hint, address)                                                                           \
+	({                                                                                                 \
+		size_t at_ = (hint);                                                                       \
+                                                                                                           \
+		if (at_ >= (vec).n || (address) < (vec).at[at_].start || (address) >= (vec).at[at_].end)   \
+			at_ = ray_search((vec).at, (vec).n, one, one->end <= (address));                   \
+		at_ < (vec).n && (address) >= (vec).at[at_].start ? ((hint) = at_, &(vec).at[at_]) : NULL; \
 	})
 
 const struct core_segment *core_find_segment(struct core *c, uint64_t address)

@@ -16,6 +16,7 @@
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
 
+#include "base/search.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "target/files_peers.h"
@@ -44,18 +45,9 @@ void ray_files_free(struct ray_files *files)
 
 struct ray_file *ray_files_find(const struct ray_files *files, int fd)
 {
-	size_t low = 0, high = files->n, middle;
+	size_t i = ray_search(files->at, files->n, one, one->fd < fd);
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (files->at[middle].fd == fd)
-			return &files->at[middle];
-		if (files->at[middle].fd < fd)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	return i < files->n && files->at[i].fd == fd ? &files->at[i] : NULL;
 }
 
 struct ray_file *ray_files_add(struct ray_files *files, int fd)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/search.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "target/stop.h"
@@ -236,19 +237,9 @@ struct ray_error *ray_smaps_from_json(const char *text, struct ray_smaps **ret)
 
 const struct ray_smap *ray_smaps_find(const struct ray_smaps *s, uint64_t address)
 {
-	size_t low = 0, high = s->n;
+	size_t i = ray_search(s->at, s->n, one, one->end <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (address < s->at[middle].start)
-			high = middle;
-		else if (address >= s->at[middle].end)
-			low = middle + 1;
-		else
-			return &s->at[middle];
-	}
-	return NULL;
+	return i < s->n && address >= s->at[i].start ? &s->at[i] : NULL;
 }
 
 void ray_smaps_free(struct ray_smaps *s)

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/search.h"
 #include "target/sockets_internal.h"
 
 void ray_socket_init(struct ray_socket *s, uint64_t inode)
@@ -232,20 +233,10 @@ bool ray_sockets_parse_line(const char *table, const char *line, struct ray_sock
 
 struct ray_socket *ray_sockets_want(struct ray_sockets_search *search, uint64_t inode)
 {
-	size_t low = 0, high = search->count, middle;
-	struct ray_socket *s;
+	size_t i = ray_search(search->at, search->count, one, one->inode < inode);
+	struct ray_socket *s = &search->at[i];
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		s = &search->at[middle];
-		if (s->inode == inode)
-			return s->family < 0 ? s : NULL;
-		if (s->inode < inode)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	return i < search->count && s->inode == inode && s->family < 0 ? s : NULL;
 }
 
 static void read_table(struct ray_sockets_search *search, const struct ray_socket_table *table)

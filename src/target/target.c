@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/search.h"
 #include "base/text.h"
 #include "target/internal.h"
 
@@ -192,20 +193,9 @@ const struct ray_map *ray_target_maps(struct ray_target *t, size_t *count_ret)
 
 const struct ray_map *ray_target_find_map(struct ray_target *t, uint64_t address)
 {
-	size_t low = 0, high = t->maps.n;
+	size_t i = ray_search(t->maps.at, t->maps.n, one, one->end <= address);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		const struct ray_map *m = &t->maps.at[mid];
-
-		if (address < m->start)
-			high = mid;
-		else if (address >= m->end)
-			low = mid + 1;
-		else
-			return m;
-	}
-	return NULL;
+	return i < t->maps.n && address >= t->maps.at[i].start ? &t->maps.at[i] : NULL;
 }
 
 const struct ray_thread *ray_target_threads(struct ray_target *t, size_t *count_ret)

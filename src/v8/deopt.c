@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/search.h"
 #include "v8/function.h"
 #include "v8/safepoint.h"
 
@@ -85,17 +86,9 @@ static bool open_deopts(struct ray_v8 *v8, const struct ray_v8_code *code, struc
 /* The check that leaves for the exit at target; -1 if there is no such exit. */
 static int64_t eager_at(const int32_t *exits, int32_t count, int64_t target)
 {
-	int32_t low = 0, high = count;
+	size_t i = ray_search(exits, (size_t)count, one, *one < target);
 
-	while (low < high) {
-		int32_t mid = low + (high - low) / 2;
-
-		if (exits[mid] < target)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < count && exits[low] == target ? low : -1;
+	return i < (size_t)count && exits[i] == target ? (int64_t)i : -1;
 }
 
 /* Where a jump at b leads, as an offset; -1 when there is none: jcc rel32, jmp rel32. */

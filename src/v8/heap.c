@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/search.h"
 #include "v8/heap_internal.h"
 
 static const char *const space_names[RAY_V8_SPACE_COUNT] = {
@@ -242,20 +243,10 @@ const struct ray_v8_page *ray_v8_heap_pages(const struct ray_v8_heap *h, size_t 
 
 const struct ray_v8_page *ray_v8_heap_page_at(const struct ray_v8_heap *h, uint64_t address)
 {
-	size_t low = 0, high = h->pages.n;
+	size_t i = ray_search(h->pages.at, h->pages.n, one,
+			      address >= one->address && address - one->address >= one->size);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct ray_v8_page *p = &h->pages.at[middle];
-
-		if (address < p->address)
-			high = middle;
-		else if (address - p->address >= p->size)
-			low = middle + 1;
-		else
-			return p;
-	}
-	return NULL;
+	return i < h->pages.n && address >= h->pages.at[i].address ? &h->pages.at[i] : NULL;
 }
 
 const struct ray_v8_isolate *ray_v8_heap_isolates(const struct ray_v8_heap *h, size_t *count_ret)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/text.h"
 #include "v8/function.h"
 #include "v8/string.h"
@@ -153,21 +154,14 @@ static struct ray_v8_script *load(struct ray_v8 *v8, uint64_t script)
 bool ray_v8_script_place(struct ray_v8 *v8, uint64_t script, int32_t position, int *line_ret, int *column_ret)
 {
 	struct ray_v8_script *s = load(v8, script);
-	size_t low = 0, high;
+	size_t line;
 
 	if (!s || s->length < 0 || position < 0 || position > s->length)
 		return false;
-	high = s->starts.n;
-	while (high - low > 1) {
-		size_t mid = low + (high - low) / 2;
-
-		if (s->starts.at[mid] <= (uint32_t)position)
-			low = mid;
-		else
-			high = mid;
-	}
-	*line_ret = (int)low + 1 + s->line_offset;
-	*column_ret = position - (int)s->starts.at[low] + 1 + (low == 0 ? s->column_offset : 0);
+	line = ray_search(s->starts.at, s->starts.n, one, *one <= (uint32_t)position);
+	line -= line > 0;
+	*line_ret = (int)line + 1 + s->line_offset;
+	*column_ret = position - (int)s->starts.at[line] + 1 + (line == 0 ? s->column_offset : 0);
 	return true;
 }
 
