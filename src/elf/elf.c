@@ -157,7 +157,7 @@ void ray_elf_close(struct ray_elf *e)
 		free((void *)(uintptr_t)e->bytes);
 	}
 	free(e->spans);
-	free(e->name_slots);
+	ray_hashmap_free(&e->names);
 	free(e->sections);
 	free(e->phdrs);
 	free(e->name);

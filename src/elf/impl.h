@@ -9,6 +9,7 @@
 #include <gelf.h>
 #include <libelf.h>
 
+#include "base/hashmap.h"
 #include "elf/elf.h"
 #include "elf/mapping.h"
 
@@ -31,11 +32,6 @@ struct ray_span {
 	uint32_t index : 30;
 	uint32_t table : 1;	  /* of ray_elf_tables() */
 	uint32_t is_function : 1; /* spares a look at the symbol while sorting */
-};
-
-struct ray_name_slot {
-	uint32_t hash;
-	uint32_t index_plus_1; /* 0: free */
 };
 
 /* The hash table of .dynsym, whichever kind there is. */
@@ -86,8 +82,7 @@ struct ray_elf {
 	bool is_minidebug;     /* embedded: has only what .dynsym lacks */
 
 	bool names_done;
-	struct ray_name_slot *name_slots;
-	size_t name_mask;
+	RAY_HASHMAP(uint32_t) names; /* indexes of symbols */
 
 	bool spans_done;
 	struct ray_span *spans;

@@ -165,86 +165,53 @@ void ray_elf_each_symbol(struct ray_elf *e, bool (*each)(const struct ray_symbol
 	}
 }
 
-/* Eight bytes a step: node 26 has 19 MB of names. */
-static uint32_t hash_name(const char *name, size_t length)
+static uint32_t *find_name(const struct ray_elf *e, const char *name, uint64_t hash)
 {
-	uint64_t h = length * 0x9e3779b97f4a7c15u, chunk;
-
-	for (; length >= 8; length -= 8, name += 8) {
-		memcpy(&chunk, name, 8);
-		h = (h ^ chunk) * 0xff51afd7ed558ccdu;
-		h ^= h >> 32;
-	}
-	chunk = 0;
-	memcpy(&chunk, name, length);
-	h = (h ^ chunk) * 0xc4ceb9fe1a85ec53u;
-	return (uint32_t)(h >> 32);
-}
-
-/* The slot that holds the name, or the free one where it belongs; NULL if the table is too crowded
- * there, which only names made to collide bring about. */
-static struct ray_name_slot *find_slot(const struct ray_elf *e, const char *name, uint32_t hash)
-{
-	enum { PROBES_MAX = 128 };
 	const struct ray_symbols *t = &e->symtab;
 	Elf64_Sym s;
 
-	for (size_t i = 0; i < PROBES_MAX; i++) {
-		struct ray_name_slot *slot = &e->name_slots[(hash + i) & e->name_mask];
-
-		if (!slot->index_plus_1)
-			return slot;
-		if (slot->hash == hash && ray_symbols_entry(t, slot->index_plus_1 - 1, &s) &&
-		    strcmp(ray_symbols_name(t, &s), name) == 0)
-			return slot;
-	}
-	return NULL;
+	return ray_hashmap_find(&e->names, hash, one,
+				ray_symbols_entry(t, *one, &s) && !strcmp(ray_symbols_name(t, &s), name));
 }
 
 /* Of several symbols with one name the first global one wins, else the first. */
-static void add_name(struct ray_elf *e, size_t index, const Elf64_Sym *s)
+static void add_name(struct ray_elf *e, uint32_t index, const Elf64_Sym *s)
 {
 	const char *name = ray_symbols_name(&e->symtab, s);
 	size_t length = strnlen(name, NAME_LENGTH_MAX);
-	uint32_t hash = hash_name(name, length);
-	struct ray_name_slot *slot = length < NAME_LENGTH_MAX ? find_slot(e, name, hash) : NULL;
+	uint64_t hash = ray_hash_bytes(0, name, length);
+	uint32_t *known;
 	Elf64_Sym other;
 
-	if (!slot)
+	if (length == NAME_LENGTH_MAX)
 		return;
-	if (slot->index_plus_1) {
-		if (ELF64_ST_BIND(s->st_info) == STB_LOCAL)
-			return;
-		ray_symbols_entry(&e->symtab, slot->index_plus_1 - 1, &other);
-		if (ELF64_ST_BIND(other.st_info) != STB_LOCAL)
-			return;
+	known = find_name(e, name, hash);
+	if (!known) {
+		ray_hashmap_add(&e->names, hash, index);
+		return;
 	}
-	slot->hash = hash;
-	slot->index_plus_1 = (uint32_t)index + 1;
+	ray_symbols_entry(&e->symtab, *known, &other);
+	if (ELF64_ST_BIND(s->st_info) != STB_LOCAL && ELF64_ST_BIND(other.st_info) == STB_LOCAL)
+		*known = index;
 }
 
 static void index_names(struct ray_elf *e)
 {
-	size_t slots = 16;
 	Elf64_Sym s;
 
 	if (e->names_done)
 		return;
 	e->names_done = true;
-	while (slots < e->symtab.count * 2)
-		slots *= 2;
-	e->name_slots = e->symtab.count ? calloc(slots, sizeof(*e->name_slots)) : NULL;
-	if (!e->name_slots)
+	if (!ray_hashmap_reserve(&e->names, e->symtab.count))
 		return;
-	e->name_mask = slots - 1;
 	for (size_t i = 0; ray_symbols_entry(&e->symtab, i, &s); i++)
 		if (is_definition(&e->symtab, &s))
-			add_name(e, i, &s);
+			add_name(e, (uint32_t)i, &s);
 }
 
 bool ray_elf_find_symbol(struct ray_elf *e, const char *name, struct ray_symbol *ret)
 {
-	struct ray_name_slot *slot;
+	const uint32_t *found;
 	Elf64_Sym s;
 
 	/* What is exported is in both tables, and .dynsym has its hash table ready made. */
@@ -254,10 +221,10 @@ bool ray_elf_find_symbol(struct ray_elf *e, const char *name, struct ray_symbol 
 		return true;
 	load_static(e);
 	index_names(e);
-	slot = e->name_slots ? find_slot(e, name, hash_name(name, strlen(name))) : NULL;
-	if (!slot || !slot->index_plus_1)
+	found = find_name(e, name, ray_hash_text(0, name));
+	if (!found)
 		return false;
-	ray_symbols_entry(&e->symtab, slot->index_plus_1 - 1, &s);
+	ray_symbols_entry(&e->symtab, *found, &s);
 	ray_symbols_fill(&e->symtab, &s, ret);
 	return true;
 }

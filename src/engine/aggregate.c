@@ -361,7 +361,7 @@ struct ray_error *ray_aggs_create(struct ray_consumer *c)
 			a->has_texts |= ray_field_is_named(&p->key.fields[f]);
 			a->is_fleeting |= ray_field_is_fleeting(&p->key.fields[f]);
 		}
-		a->has_table = a->has_texts || p->has_epochs;
+		a->has_map = a->has_texts || p->has_epochs;
 		a->capacity = a->fd >= 0 ? ray_map_capacity(a->fd) : 0;
 	}
 	return NULL;

@@ -1,67 +1,12 @@
 /* aggregate_keys.c - the keys of an aggregation: as the kernel has them, and as they read.
  * SPDX-License-Identifier: MIT
  *
- * Two tables: raw keys by their bytes, and groups of those that a user cannot tell apart (stacks through different
+ * Two maps: raw keys by their bytes, and groups of those that a user cannot tell apart (stacks through different
  * addresses, probes of equal names). Where no field must be named and groups do not outlive their raw keys (epochs), each
- * key is a group of its own and the second table is not needed. */
+ * key is a group of its own and the second map is not needed. */
 #include <string.h>
 
 #include "engine/consume.h"
-
-/* ---- tables ---- */
-
-static uint64_t hash_bytes(const void *bytes, size_t size, uint64_t h)
-{
-	const uint8_t *b = bytes;
-
-	for (; size >= 8; size -= 8, b += 8) {
-		uint64_t word;
-
-		memcpy(&word, b, 8);
-		h = (h ^ word) * 0x9e3779b97f4a7c15ULL;
-		h ^= h >> 29;
-	}
-	while (size--)
-		h = (h ^ *b++) * 0x100000001b3ULL;
-	return h ^ h >> 32;
-}
-
-/* Makes room for one more than count, which it holds at the most half full: a search ends at an empty place. */
-static bool table_reserve(uint32_t **table, size_t *room, size_t count,
-			  uint64_t (*hash)(const struct ray_agg *, size_t), const struct ray_agg *a)
-{
-	size_t want = *room ? *room : 64;
-	uint32_t *grown;
-
-	while (want < (count + 1) * 2)
-		want *= 2;
-	if (want == *room)
-		return true;
-	grown = calloc(want, sizeof(*grown));
-	if (!grown)
-		return false;
-	for (size_t i = 0; i < count; i++) {
-		size_t at = hash(a, i) & (want - 1);
-
-		while (grown[at])
-			at = (at + 1) & (want - 1);
-		grown[at] = (uint32_t)i + 1;
-	}
-	free(*table);
-	*table = grown;
-	*room = want;
-	return true;
-}
-
-static uint64_t raw_hash(const struct ray_agg *a, size_t i)
-{
-	return a->raw.at[i].hash;
-}
-
-static uint64_t group_hash(const struct ray_agg *a, size_t i)
-{
-	return a->groups.at[i].hash;
-}
 
 size_t ray_agg_lane_words(const struct ray_agg *a)
 {
@@ -104,7 +49,7 @@ static char **name_key(struct ray_consumer *c, const struct ray_agg *a, const ui
 		ray_auto_text text = { 0 };
 
 		if (!ray_field_is_named(f)) {
-			*hash = hash_bytes(key + f->offset, f->size, *hash);
+			*hash = ray_hash_bytes(*hash, key + f->offset, f->size);
 			continue;
 		}
 		ray_field_name(c, f, key + f->offset, &text);
@@ -113,7 +58,7 @@ static char **name_key(struct ray_consumer *c, const struct ray_agg *a, const ui
 			free_texts(a, texts);
 			return NULL;
 		}
-		*hash = hash_bytes(texts[i], strlen(texts[i]), *hash + 1);
+		*hash = ray_hash_text(*hash, texts[i]);
 	}
 	return texts;
 }
@@ -132,59 +77,51 @@ static bool reads_same(const struct ray_agg *a, const struct ray_agg_group *g, c
 	return true;
 }
 
-static bool add_group(struct ray_agg *a, struct ray_agg_group g, size_t at, uint32_t *ret)
+static bool add_group(struct ray_agg *a, struct ray_agg_group g, uint32_t *ret)
 {
+	uint32_t number = (uint32_t)a->groups.n;
+
 	g.words = malloc(ray_agg_lane_words(a) * sizeof(*g.words));
-	if (!g.words || !ray_vec_push(&a->groups, g)) {
-		free(g.words);
-		return false;
+	if (g.words && ray_vec_push(&a->groups, g)) {
+		*ret = number;
+		if (!a->has_map || ray_hashmap_add(&a->group_map, g.hash, number))
+			return true;
+		a->groups.n--;
 	}
-	*ret = (uint32_t)a->groups.n - 1;
-	if (a->group_table)
-		a->group_table[at] = *ret + 1;
-	return true;
+	free(g.words);
+	return false;
 }
 
 static bool find_group(struct ray_consumer *c, struct ray_agg *a, const uint8_t *key, uint64_t hash, uint32_t *ret)
 {
 	struct ray_agg_group g = { .agg = a, .key = key, .hash = hash };
-	size_t at;
+	const uint32_t *known;
 
-	if (!a->has_table)
-		return add_group(a, g, 0, ret);
-	if (!table_reserve(&a->group_table, &a->group_room, a->groups.n, group_hash, a))
-		return false;
+	if (!a->has_map)
+		return add_group(a, g, ret);
 	g.texts = name_key(c, a, key, &g.hash);
 	if (!g.texts)
 		return false;
-	for (at = g.hash & (a->group_room - 1); a->group_table[at]; at = (at + 1) & (a->group_room - 1)) {
-		uint32_t i = a->group_table[at] - 1;
-
-		if (a->groups.at[i].hash != g.hash || !reads_same(a, &a->groups.at[i], key, g.texts))
-			continue;
-		free_texts(a, g.texts);
-		*ret = i;
-		return true;
-	}
-	if (add_group(a, g, at, ret))
+	known = ray_hashmap_find(&a->group_map, g.hash, one, reads_same(a, &a->groups.at[*one], key, g.texts));
+	if (known)
+		*ret = *known;
+	else if (add_group(a, g, ret))
 		return true;
 	free_texts(a, g.texts);
-	return false;
+	return known != NULL;
 }
 
 /* ---- keys ---- */
 
-static struct ray_agg_raw *add_raw(struct ray_consumer *c, struct ray_agg *a, const void *key, uint64_t hash, size_t at)
+static struct ray_agg_raw *add_raw(struct ray_consumer *c, struct ray_agg *a, const void *key, uint64_t hash)
 {
 	uint32_t size = a->plan->key.size;
-	struct ray_agg_raw r = { .hash = hash,
-				 .key = malloc(size),
-				 .words = malloc(ray_agg_lane_words(a) * sizeof(*r.words)) };
+	struct ray_agg_raw r = { .key = malloc(size), .words = malloc(ray_agg_lane_words(a) * sizeof(*r.words)) };
 
-	if (r.key && r.words && ray_vec_push(&a->raw, r)) {
+	if (r.key && r.words && ray_hashmap_reserve(&a->raw_map, a->raw.n + 1) && ray_vec_push(&a->raw, r)) {
 		memcpy(r.key, key, size);
 		if (find_group(c, a, r.key, hash, &a->raw.at[a->raw.n - 1].group)) {
-			a->raw_table[at] = (uint32_t)a->raw.n;
+			ray_hashmap_add(&a->raw_map, hash, (uint32_t)a->raw.n - 1);
 			return &a->raw.at[a->raw.n - 1];
 		}
 		a->raw.n--;
@@ -196,18 +133,11 @@ static struct ray_agg_raw *add_raw(struct ray_consumer *c, struct ray_agg *a, co
 
 struct ray_agg_raw *ray_agg_key(struct ray_consumer *c, struct ray_agg *a, const void *key)
 {
-	uint64_t hash = hash_bytes(key, a->plan->key.size, 0);
-	size_t at;
+	uint32_t size = a->plan->key.size;
+	uint64_t hash = ray_hash_bytes(0, key, size);
+	const uint32_t *known = ray_hashmap_find(&a->raw_map, hash, one, !memcmp(a->raw.at[*one].key, key, size));
 
-	if (!table_reserve(&a->raw_table, &a->raw_room, a->raw.n, raw_hash, a))
-		return NULL;
-	for (at = hash & (a->raw_room - 1); a->raw_table[at]; at = (at + 1) & (a->raw_room - 1)) {
-		struct ray_agg_raw *r = &a->raw.at[a->raw_table[at] - 1];
-
-		if (r->hash == hash && memcmp(r->key, key, a->plan->key.size) == 0)
-			return r;
-	}
-	return add_raw(c, a, key, hash, at);
+	return known ? &a->raw.at[*known] : add_raw(c, a, key, hash);
 }
 
 /* ---- removing ---- */
@@ -228,6 +158,17 @@ static void free_raws(struct ray_agg *a)
 		free(a->raw.at[i].base);
 	}
 	a->raw.n = 0;
+	ray_hashmap_free(&a->raw_map);
+}
+
+/* Their numbers have changed. */
+static bool number_groups(struct ray_agg *a)
+{
+	ray_hashmap_free(&a->group_map);
+	for (size_t i = 0; i < a->groups.n; i++)
+		if (!ray_hashmap_add(&a->group_map, a->groups.at[i].hash, (uint32_t)i))
+			return false;
+	return true;
 }
 
 bool ray_agg_forget(struct ray_agg *a)
@@ -252,12 +193,7 @@ bool ray_agg_forget(struct ray_agg *a)
 	}
 	a->groups.n = kept;
 	a->hidden = 0;
-	/* The tables support no removal of single keys. */
-	free(a->raw_table);
-	free(a->group_table);
-	a->raw_table = a->group_table = NULL;
-	a->raw_room = a->group_room = 0;
-	return table_reserve(&a->group_table, &a->group_room, a->groups.n, group_hash, a);
+	return number_groups(a);
 }
 
 bool ray_agg_shown(struct ray_agg *a, struct ray_agg_group ***ret, size_t *count_ret)
@@ -280,6 +216,5 @@ void ray_agg_keys_free(struct ray_agg *a)
 		free_group(a, &a->groups.at[i]);
 	ray_vec_free(&a->raw);
 	ray_vec_free(&a->groups);
-	free(a->raw_table);
-	free(a->group_table);
+	ray_hashmap_free(&a->group_map);
 }

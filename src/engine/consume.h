@@ -21,6 +21,7 @@
 
 #include <stdio.h>
 
+#include "base/hashmap.h"
 #include "base/text.h"
 #include "engine/internal.h"
 #include "view/fact.h"
@@ -50,7 +51,6 @@ RAY_MUST_USE struct ray_error *ray_ring_look_ahead(struct ray_ring *r, ray_ring_
 
 /* One key of the current epoch as the kernel has it, without CPU and owner. */
 struct ray_agg_raw {
-	uint64_t hash;
 	uint8_t *key;
 	int64_t *words; /* lanes * words: what the elements of all CPUs hold */
 	int64_t *base;	/* likewise: the part of them from before the last clear() or trunc(); NULL: nothing */
@@ -79,7 +79,7 @@ struct ray_agg {
 	int near_fd;	  /* of the array of elements that are at hand; -1 */
 	uint32_t lanes;	  /* 1, or one per CPU with aggpercpu */
 	bool has_texts;	  /* some field must be read before keys can be compared */
-	bool has_table;	  /* groups are found by what they read; else each raw key is its own */
+	bool has_map;	  /* groups are found by what they read; else each raw key is its own */
 	bool is_fleeting; /* usym() and its like: names that are gone when their process is */
 	bool is_printed;
 	int64_t normal;
@@ -91,8 +91,7 @@ struct ray_agg {
 	uint64_t ended_ns;	  /* when the last one did */
 	RAY_VEC(struct ray_agg_raw) raw;
 	RAY_VEC(struct ray_agg_group) groups;
-	uint32_t *raw_table, *group_table; /* number + 1; 0: empty. Sizes are powers of two */
-	size_t raw_room, group_room;
+	RAY_HASHMAP(uint32_t) raw_map, group_map; /* their numbers */
 };
 
 RAY_MUST_USE struct ray_error *ray_aggs_create(struct ray_consumer *c);

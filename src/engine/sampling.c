@@ -22,7 +22,7 @@ static bool is_known(void *arg, uint64_t id)
 	struct ray_sampling *s = arg;
 	struct ray_stack_table fresh;
 
-	if (s->table.stack_count >= MOST_STACKS && ray_stack_table_init(&fresh)) {
+	if (ray_hashmap_count(&s->table.stacks) >= MOST_STACKS && ray_stack_table_init(&fresh)) {
 		fresh.generation = s->table.generation + 1;
 		ray_stack_table_deinit(&s->table);
 		s->table = fresh;

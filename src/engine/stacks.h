@@ -13,7 +13,7 @@
 #ifndef RAY_ENGINE_STACKS_H
 #define RAY_ENGINE_STACKS_H
 
-#include "base/arena.h"
+#include "base/hashmap.h"
 #include "base/vec.h"
 #include "engine/internal.h"
 #include "stack/js.h"
@@ -25,7 +25,6 @@
 /* ---- stacks_table.c ---- */
 
 struct ray_stack_line {
-	uint32_t hash;
 	bool is_plumbing; /* of V8: jstack() leaves it out */
 	bool is_plain;	  /* some frame reads exactly so */
 	/* The same place without the class of the receiver, which is not known where a function was inlined; NULL: it says none. */
@@ -34,23 +33,18 @@ struct ray_stack_line {
 };
 
 struct ray_stack_entry {
-	uint64_t id; /* 0: empty */
+	uint64_t id;
 	uint32_t count;
 	const struct ray_stack_line *
 		*lines; /* innermost first; NULL: of a kernel stack, which is told as frames only */
 	const struct ray_fact_stack *stack;
 };
 
-struct ray_stack_frame; /* stacks_frames.c */
-
 struct ray_stack_table {
 	struct ray_arena *arena;
-	struct ray_stack_entry *stacks;
-	size_t stack_count, stack_room;
-	struct ray_stack_line **lines;
-	size_t line_count, line_room;
-	struct ray_stack_frame **frames;
-	size_t frame_count, frame_room;
+	RAY_HASHMAP(struct ray_stack_entry) stacks;
+	RAY_HASHMAP(struct ray_stack_line *) lines;
+	RAY_HASHMAP(struct ray_fact_frame *) frames;
 	uint64_t generation;
 	size_t bytes; /* of the arena, about */
 };
@@ -91,8 +85,8 @@ struct ray_stack_known {
 
 struct ray_stack_knowns {
 	struct ray_arena *arena;
-	struct ray_stack_known **at;
-	size_t count, room, bytes;
+	RAY_HASHMAP(struct ray_stack_known *) map;
+	size_t bytes;
 };
 
 struct ray_stack_process;

@@ -23,7 +23,7 @@ enum {
 
 static bool is_due(const struct ray_stacker *s, uint64_t age)
 {
-	if (!s->forgets || !s->table.stack_count || age < SOON_NS)
+	if (!s->forgets || !ray_hashmap_count(&s->table.stacks) || age < SOON_NS)
 		return false;
 	return age >= OLD_NS || s->table.bytes + s->known.bytes >= s->trace->options.stackmemory / 2;
 }

@@ -7,29 +7,18 @@
 #include "engine/stacks.h"
 #include "view/frame.h"
 
-struct ray_stack_frame {
-	uint32_t hash;
-	struct ray_fact_frame frame;
-};
-
 /* ---- one frame ---- */
 
-static uint32_t mix(uint32_t hash, uint64_t word)
-{
-	uint64_t x = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
-
-	return (uint32_t)(x ^ x >> 32);
-}
-
 /* Texts are kept once: the same text is the same pointer. */
-static uint32_t hash_frame(const struct ray_fact_frame *f)
+static uint64_t hash_frame(const struct ray_fact_frame *f)
 {
-	uint32_t hash = mix((uint32_t)f->kind << 2 | (uint32_t)f->is_inlined << 1 | f->is_plumbing, f->address);
+	uint64_t hash =
+		ray_hash_word((uint64_t)f->kind << 2 | (uint64_t)f->is_inlined << 1 | f->is_plumbing, f->address);
 
-	hash = mix(mix(hash, (uintptr_t)f->function), (uintptr_t)f->file);
-	hash = mix(mix(hash, (uintptr_t)f->module), (uintptr_t)f->base);
-	hash = mix(hash, (uint64_t)(uint32_t)f->line << 32 | (uint32_t)f->column);
-	return mix(hash, (uint64_t)(uint32_t)f->begin_line << 32 | (uint32_t)f->begin_column);
+	hash = ray_hash_pointer(ray_hash_pointer(hash, f->function), f->file);
+	hash = ray_hash_pointer(ray_hash_pointer(hash, f->module), f->base);
+	hash = ray_hash_word(hash, (uint64_t)(uint32_t)f->line << 32 | (uint32_t)f->column);
+	return ray_hash_word(hash, (uint64_t)(uint32_t)f->begin_line << 32 | (uint32_t)f->begin_column);
 }
 
 static bool is_same(const struct ray_fact_frame *a, const struct ray_fact_frame *b)
@@ -38,28 +27,6 @@ static bool is_same(const struct ray_fact_frame *a, const struct ray_fact_frame 
 	       a->module == b->module && a->address == b->address && a->line == b->line && a->column == b->column &&
 	       a->begin_line == b->begin_line && a->begin_column == b->begin_column && a->is_inlined == b->is_inlined &&
 	       a->is_plumbing == b->is_plumbing;
-}
-
-static bool grow(struct ray_stack_table *t)
-{
-	size_t room = t->frame_room * 2;
-	struct ray_stack_frame **frames = calloc(room, sizeof(*frames));
-
-	if (!frames)
-		return false;
-	for (size_t i = 0; i < t->frame_room; i++) {
-		size_t at;
-
-		if (!t->frames[i])
-			continue;
-		for (at = t->frames[i]->hash & (room - 1); frames[at]; at = (at + 1) & (room - 1))
-			;
-		frames[at] = t->frames[i];
-	}
-	free(t->frames);
-	t->frames = frames;
-	t->frame_room = room;
-	return true;
 }
 
 /* The table of lines keeps texts of any kind. False: no memory. */
@@ -76,26 +43,22 @@ static bool keep_text(struct ray_stack_table *t, const char **text)
 
 const struct ray_fact_frame *ray_stack_table_frame(struct ray_stack_table *t, const struct ray_fact_frame *f)
 {
-	struct ray_fact_frame own = *f;
-	struct ray_stack_frame *new;
-	uint32_t hash;
-	size_t at;
+	struct ray_fact_frame own = *f, **known, *new;
+	uint64_t hash;
 
 	if (!keep_text(t, &own.function) || !keep_text(t, &own.base) || !keep_text(t, &own.file) ||
-	    !keep_text(t, &own.module) || (t->frame_count * 2 >= t->frame_room && !grow(t)))
+	    !keep_text(t, &own.module))
 		return NULL;
 	hash = hash_frame(&own);
-	for (at = hash & (t->frame_room - 1); t->frames[at]; at = (at + 1) & (t->frame_room - 1))
-		if (t->frames[at]->hash == hash && is_same(&t->frames[at]->frame, &own))
-			return &t->frames[at]->frame;
+	known = ray_hashmap_find(&t->frames, hash, one, is_same(*one, &own));
+	if (known)
+		return *known;
 	new = ray_arena_alloc(t->arena, sizeof(*new));
-	if (!new)
+	if (!new || !ray_hashmap_add(&t->frames, hash, new))
 		return NULL;
-	*new = (struct ray_stack_frame){ hash, own };
-	t->frames[at] = new;
-	t->frame_count++;
+	*new = own;
 	t->bytes += sizeof(*new);
-	return &new->frame;
+	return new;
 }
 
 const struct ray_fact_frame *ray_stack_table_user_frame(struct ray_stack_table *t, const struct ray_frame *f)
@@ -148,12 +111,8 @@ static const struct ray_fact_frame *kernel_frame(struct ray_stacker *s, uint64_t
 /* What makes a kernel stack: its addresses. */
 static uint64_t hash_addresses(const uint64_t *addresses, size_t count)
 {
-	uint64_t hash = 0x6b65726e656cULL;
+	uint64_t hash = ray_hash_bytes(0, addresses, count * sizeof(*addresses));
 
-	for (size_t i = 0; i < count; i++) {
-		hash = (hash ^ addresses[i]) * 0x9e3779b97f4a7c15ULL;
-		hash ^= hash >> 29;
-	}
 	return hash ? hash : 1;
 }
 

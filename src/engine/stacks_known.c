@@ -10,7 +10,6 @@
 #include "engine/stacks.h"
 
 enum {
-	FIRST_ROOM = 1024,
 	MOST = 1 << 17, /* that are kept, where nothing else is ever forgotten */
 	WORD_OFFSET = 0,
 	WORD_ARRAY = 1,
@@ -23,27 +22,18 @@ enum {
 bool ray_stack_known_init(struct ray_stack_knowns *k)
 {
 	memset(k, 0, sizeof(*k));
-	k->room = FIRST_ROOM;
-	k->at = calloc(k->room, sizeof(const void *));
 	k->arena = ray_arena_create();
-	return k->at && k->arena;
+	return k->arena != NULL;
 }
 
 void ray_stack_known_deinit(struct ray_stack_knowns *k)
 {
 	ray_arena_free(k->arena);
-	free(k->at);
+	ray_hashmap_free(&k->map);
 	memset(k, 0, sizeof(*k));
 }
 
-/* ---- keys ---- */
-
-static uint64_t take_in(uint64_t key, uint64_t word)
-{
-	key ^= word * 0x9e3779b97f4a7c15ULL;
-	key = (key << 27 | key >> 37) * 0xff51afd7ed558ccdULL;
-	return key ^ key >> 29;
-}
+/* ---- keys: hashes themselves ---- */
 
 /* Return addresses below the frame: of builtins that have no frame of their own, and the function's place when it called them. */
 static uint64_t add_below(uint64_t key, const struct ray_stack_process *p, const struct ray_walk_frame *f)
@@ -52,46 +42,46 @@ static uint64_t add_below(uint64_t key, const struct ray_stack_process *p, const
 
 	for (uint32_t i = 0; i < RAY_BELOW_WORDS && (is_all || f->sp + i * 8 < f->fp); i++)
 		if (f->below[i] >= p->code_start && f->below[i] < p->code_end)
-			key = take_in(take_in(key, i), f->below[i]);
+			key = ray_hash_word(ray_hash_word(key, i), f->below[i]);
 	return key;
 }
 
 static uint64_t add_words(uint64_t key, const struct ray_stack_process *p, const struct ray_walk_frame *f)
 {
 	if (f->words[WORD_CONTEXT] < FRAME_TYPES)
-		key = take_in(key, f->words[WORD_CONTEXT]);
+		key = ray_hash_word(key, f->words[WORD_CONTEXT]);
 	if (!(f->flags & RAY_FRAME_HAS_FUNCTION))
 		return key;
-	key = take_in(take_in(key, f->function[0]), f->function[p->shared_at / 8]);
+	key = ray_hash_word(ray_hash_word(key, f->function[0]), f->function[p->shared_at / 8]);
 	if (!(f->words[WORD_OFFSET] & 0xffffffff) && ray_v8_is_object(f->words[WORD_ARRAY]))
-		key = take_in(take_in(key, f->words[WORD_OFFSET]), f->words[WORD_ARRAY]);
+		key = ray_hash_word(ray_hash_word(key, f->words[WORD_OFFSET]), f->words[WORD_ARRAY]);
 	if (f->flags & RAY_FRAME_HAS_RECEIVER)
-		key = take_in(key, f->receiver_map);
+		key = ray_hash_word(key, f->receiver_map);
 	if (f->flags & RAY_FRAME_HAS_CONTEXT)
-		key = take_in(key, f->context_map);
+		key = ray_hash_word(key, f->context_map);
 	return key;
 }
 
 /* "new" shows in who called. */
 static uint64_t add_caller(uint64_t key, const struct ray_walk_frame *caller)
 {
-	key = take_in(key, caller->flags & RAY_FRAME_IS_UNKNOWN);
+	key = ray_hash_word(key, caller->flags & RAY_FRAME_IS_UNKNOWN);
 	if (caller->flags & RAY_FRAME_HAS_WORDS && caller->words[WORD_CONTEXT] < FRAME_TYPES)
-		key = take_in(key, caller->words[WORD_CONTEXT]);
+		key = ray_hash_word(key, caller->words[WORD_CONTEXT]);
 	return key;
 }
 
 uint64_t ray_stack_known_key(const struct ray_stack_process *p, const struct ray_walk_frame *f, bool is_innermost,
 			     const struct ray_walk_frame *caller)
 {
-	uint64_t key = take_in(take_in(p->space, p->tgid), p->pushed);
+	uint64_t key = ray_hash_word(ray_hash_word(p->space, p->tgid), p->pushed);
 
 	/* Its registers tell where it is, and no row how it is left. */
 	if ((is_innermost || f->flags & RAY_FRAME_IS_EXACT) && f->flags & (RAY_FRAME_HAS_WORDS | RAY_FRAME_IS_UNKNOWN))
 		return 0;
 	if (f->flags & RAY_FRAME_HAS_FUNCTION && p->shared_at / 8 >= RAY_FUNCTION_WORDS)
 		return 0;
-	key = take_in(take_in(key, f->pc), f->flags);
+	key = ray_hash_word(ray_hash_word(key, f->pc), f->flags);
 	if (f->flags & RAY_FRAME_HAS_WORDS)
 		key = add_words(key, p, f);
 	if (f->flags & RAY_FRAME_HAS_BELOW)
@@ -103,57 +93,36 @@ uint64_t ray_stack_known_key(const struct ray_stack_process *p, const struct ray
 
 static uint64_t key_with_objects(uint64_t key, uint8_t by, const struct ray_walk_frame *f)
 {
-	key = take_in(key, by);
+	key = ray_hash_word(key, by);
 	if (by & RAY_NAMED_BY_FUNCTION)
-		key = take_in(key, f->words[WORD_FUNCTION]);
+		key = ray_hash_word(key, f->words[WORD_FUNCTION]);
 	if (by & RAY_NAMED_BY_RECEIVER)
-		key = take_in(key, f->words[WORD_RECEIVER]);
+		key = ray_hash_word(key, f->words[WORD_RECEIVER]);
 	return key ? key : 1;
 }
 
-/* ---- the table: open addressing, never more than half full ---- */
+/* ---- what is known ---- */
 
-static struct ray_stack_known **slot_of(struct ray_stack_known **at, size_t room, uint64_t key)
+static struct ray_stack_known *find(const struct ray_stack_knowns *k, uint64_t key)
 {
-	size_t i = (size_t)(key ^ key >> 32) & (room - 1);
+	struct ray_stack_known **found = ray_hashmap_find(&k->map, key, one, (*one)->key == key);
 
-	while (at[i] && at[i]->key != key)
-		i = (i + 1) & (room - 1);
-	return &at[i];
-}
-
-static bool grow(struct ray_stack_knowns *k)
-{
-	size_t room = k->room * 2;
-	struct ray_stack_known **at = calloc(room, sizeof(*at));
-
-	if (!at)
-		return false;
-	for (size_t i = 0; i < k->room; i++)
-		if (k->at[i])
-			*slot_of(at, room, k->at[i]->key) = k->at[i];
-	free(k->at);
-	k->at = at;
-	k->room = room;
-	return true;
+	return found ? *found : NULL;
 }
 
 /* A new one with room for count frames; NULL without memory, or when there is one. */
 static struct ray_stack_known *add(struct ray_stack_knowns *k, uint64_t key, size_t count)
 {
-	struct ray_stack_known *new, **slot;
+	struct ray_stack_known *new;
 	size_t size = sizeof(*new) + count * sizeof(new->frames[0]);
 
-	if (k->count >= MOST || (k->count * 2 >= k->room && !grow(k)))
+	if (ray_hashmap_count(&k->map) >= MOST || find(k, key))
 		return NULL;
-	slot = slot_of(k->at, k->room, key);
-	new = *slot ? NULL : ray_arena_alloc(k->arena, size);
-	if (!new)
+	new = ray_arena_alloc(k->arena, size);
+	if (!new || !ray_hashmap_add(&k->map, key, new))
 		return NULL;
 	memset(new, 0, size);
 	new->key = key;
-	*slot = new;
-	k->count++;
 	k->bytes += size;
 	return new;
 }
@@ -161,11 +130,9 @@ static struct ray_stack_known *add(struct ray_stack_knowns *k, uint64_t key, siz
 const struct ray_stack_known *ray_stack_known_find(const struct ray_stack_knowns *k, uint64_t key,
 						   const struct ray_walk_frame *f)
 {
-	const struct ray_stack_known *e = key ? *slot_of(k->at, k->room, key) : NULL;
+	const struct ray_stack_known *e = key ? find(k, key) : NULL;
 
-	if (e && e->by)
-		e = *slot_of(k->at, k->room, key_with_objects(key, e->by, f));
-	return e;
+	return e && e->by ? find(k, key_with_objects(key, e->by, f)) : e;
 }
 
 struct ray_stack_known *ray_stack_known_add(struct ray_stack_knowns *k, uint64_t key, uint8_t by,
@@ -175,7 +142,7 @@ struct ray_stack_known *ray_stack_known_add(struct ray_stack_knowns *k, uint64_t
 
 	if (!by)
 		return add(k, key, count);
-	e = *slot_of(k->at, k->room, key);
+	e = find(k, key);
 	if (!e)
 		e = add(k, key, 0);
 	if (!e || (e->count && !e->by))

@@ -240,10 +240,11 @@ static bool list_ranges(struct ray_stacker *s, struct ray_stack_process *p, rang
 
 static uint64_t hash_of(const range_list *list, const struct ray_process *process)
 {
-	uint64_t hash = process->code_start ^ process->code_end << 1;
+	uint64_t hash = ray_hash_word(process->code_start, process->code_end);
 
 	for (size_t i = 0; i < list->n; i++)
-		hash = (hash ^ list->at[i].start ^ list->at[i].end << 20 ^ list->at[i].delta) * 0x9e3779b97f4a7c15u;
+		hash = ray_hash_word(ray_hash_word(ray_hash_word(hash, list->at[i].start), list->at[i].end),
+				     list->at[i].delta);
 	return hash | 1;
 }
 

@@ -108,7 +108,7 @@ static bool finish(struct ray_parser *p, struct ray_enum_body *b, struct ray_dec
 bool ray_decl_enum_body(struct ray_parser *p, struct ray_decl *d)
 {
 	const struct ray_type *old = d->name ? ray_type_defined(p->program->types, RAY_TYPE_ENUM, d->name) : NULL;
-	struct ray_enum_body body = { .names.arena = p->program->arena }, *outer = p->enum_body;
+	struct ray_enum_body body = { .names = ray_names_in(p->program->arena) }, *outer = p->enum_body;
 	struct ray_decl_state state = ray_decl_push(p);
 	bool is_ok;
 

@@ -230,7 +230,7 @@ bool ray_decl_struct_body(struct ray_parser *p, struct ray_decl *d)
 {
 	struct ray_type *type = ray_arena_alloc(p->program->arena, sizeof(*type));
 	struct ray_decl_state state = ray_decl_push(p);
-	struct body body = { .is_union = d->tag_kind == RAY_TYPE_UNION, .names.arena = p->program->arena };
+	struct body body = { .is_union = d->tag_kind == RAY_TYPE_UNION, .names = ray_names_in(p->program->arena) };
 	struct ray_open_tag tag = { .outer = p->open_tags, .kind = d->tag_kind, .name = d->name };
 	bool is_ok = type || ray_lex_no_memory(&p->lex);
 

@@ -356,7 +356,7 @@ static bool check_provider(struct ray_parser *p, const struct ray_provider_block
 
 static bool parse_provider_probes(struct ray_parser *p, struct ray_provider_block *b)
 {
-	struct ray_names names = { .arena = p->program->arena };
+	struct ray_names names = ray_names_in(p->program->arena);
 	RAY_VEC(const char *) probes = { 0 };
 	const char **copy;
 	bool is_ok = true;

@@ -12,7 +12,7 @@ void ray_lex_start(struct ray_lexer *l, const char *text, size_t length)
 	l->at = l->line_start = text;
 	l->end = text + length;
 	l->line = 1;
-	l->variables.arena = l->arena;
+	l->variables = ray_names_in(l->arena);
 }
 
 struct ray_where ray_lex_where(const struct ray_lexer *l, const char *at)

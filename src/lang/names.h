@@ -7,15 +7,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
+#include "base/hashmap.h"
 
-struct ray_name;
+struct ray_name {
+	const char *name;
+	void *value;
+};
 
 struct ray_names {
-	struct ray_arena *arena;
-	struct ray_name **buckets;
-	size_t bucket_count, count;
+	RAY_HASHMAP(struct ray_name) map; /* in the arena that ray_names_in() names */
 };
+
+#define ray_names_in(arena_) ((struct ray_names){ .map.map.arena = (arena_) })
 
 /* What was put under that name; NULL if nothing. */
 void *ray_names_find(const struct ray_names *names, const char *name);

@@ -19,8 +19,8 @@ struct ray_error *ray_program_create(const struct ray_macros *macros, struct ray
 	program->declared = ray_arena_alloc(program->arena, sizeof(*program->declared));
 	if (!program->declared)
 		return &ray_enomem;
-	program->declared->globals.arena = program->declared->threads.arena = program->declared->clauses.arena =
-		program->declared->externs.arena = program->declared->constants.arena = program->arena;
+	program->declared->globals = program->declared->threads = program->declared->clauses =
+		program->declared->externs = program->declared->constants = ray_names_in(program->arena);
 	err = ray_types_create(program->arena, &program->types);
 	if (err)
 		return err;

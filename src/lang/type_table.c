@@ -88,34 +88,26 @@ static const struct {
 	{ "bool", RAY_BASIC_BOOL },
 };
 
-static struct ray_type_entry **slot(struct ray_types *types, enum ray_type_kind kind, const char *name)
+static uint64_t hash_of(enum ray_type_kind kind, const char *name)
 {
-	uint32_t hash = 2166136261u ^ kind;
-
-	for (const char *p = name; *p; p++)
-		hash = (hash ^ (unsigned char)*p) * 16777619u;
-	struct ray_type_entry **at = &types->buckets[hash % RAY_TYPE_BUCKETS];
-	while (*at && ((*at)->kind != kind || strcmp((*at)->name, name)))
-		at = &(*at)->next;
-	return at;
+	return ray_hash_text(kind, name);
 }
 
-static struct ray_type_entry *enter(struct ray_types *types, enum ray_type_kind kind, const char *name,
-				    const struct ray_type *type)
+/* Valid until the next one is entered. */
+static struct ray_type_entry *find(struct ray_types *types, enum ray_type_kind kind, const char *name)
 {
-	struct ray_type_entry **at = slot(types, kind, name);
+	return ray_hashmap_find(&types->entries, hash_of(kind, name), one,
+				one->kind == kind && !strcmp(one->name, name));
+}
 
-	if (!*at) {
-		struct ray_type_entry *fresh = ray_arena_alloc(types->arena, sizeof(*fresh));
+static bool enter(struct ray_types *types, enum ray_type_kind kind, const char *name, const struct ray_type *type,
+		  const struct ray_enumerator *enumerator)
+{
+	struct ray_type_entry new = { name, kind, type, enumerator }, *old = find(types, kind, name);
 
-		if (!fresh)
-			return NULL;
-		fresh->name = name;
-		fresh->kind = kind;
-		*at = fresh;
-	}
-	(*at)->type = type;
-	return *at;
+	if (old)
+		*old = new;
+	return old || ray_hashmap_add(&types->entries, hash_of(kind, name), new);
 }
 
 static bool add_typedef(struct ray_types *types, const char *name, const struct ray_type *target)
@@ -127,7 +119,7 @@ static bool add_typedef(struct ray_types *types, const char *name, const struct 
 	*t = (struct ray_type){
 		.kind = RAY_TYPE_TYPEDEF, .name = name, .target = target, .size = target->size, .align = target->align
 	};
-	return enter(types, RAY_TYPE_TYPEDEF, name, t) != NULL;
+	return enter(types, RAY_TYPE_TYPEDEF, name, t, NULL);
 }
 
 static bool fill(struct ray_types *types)
@@ -142,8 +134,8 @@ static bool fill(struct ray_types *types)
 	types->basic[RAY_BASIC_STRING].align = 1;
 	types->basic[RAY_BASIC_INT64].target = &types->basic[RAY_BASIC_LONG];
 	types->basic[RAY_BASIC_UINT64].target = &types->basic[RAY_BASIC_ULONG];
-	if (!enter(types, RAY_TYPE_TYPEDEF, "int64_t", &types->basic[RAY_BASIC_INT64]) ||
-	    !enter(types, RAY_TYPE_TYPEDEF, "uint64_t", &types->basic[RAY_BASIC_UINT64]))
+	if (!enter(types, RAY_TYPE_TYPEDEF, "int64_t", &types->basic[RAY_BASIC_INT64], NULL) ||
+	    !enter(types, RAY_TYPE_TYPEDEF, "uint64_t", &types->basic[RAY_BASIC_UINT64], NULL))
 		return false;
 	for (size_t i = 0; i < RAY_COUNT(typedefs); i++) {
 		const struct ray_type *target = typedefs[i].target == RAY_BASIC_COUNT_ ?
@@ -162,7 +154,7 @@ struct ray_error *ray_types_create(struct ray_arena *arena, struct ray_types **r
 
 	if (!types)
 		return &ray_enomem;
-	types->arena = arena;
+	types->arena = types->entries.map.arena = arena;
 	if (!fill(types))
 		return &ray_enomem;
 	*ret = types;
@@ -187,7 +179,7 @@ const struct ray_type *ray_type_basic(const struct ray_types *types, enum ray_ba
 
 const struct ray_type *ray_type_defined(struct ray_types *types, enum ray_type_kind kind, const char *name)
 {
-	struct ray_type_entry *e = *slot(types, kind, name);
+	const struct ray_type_entry *e = find(types, kind, name);
 
 	return e ? e->type : NULL;
 }
@@ -288,14 +280,9 @@ const struct ray_type *ray_type_qualified(struct ray_types *types, const struct 
 
 static struct ray_error *enter_enumerators(struct ray_types *types, const struct ray_type *type)
 {
-	for (uint64_t i = 0; i < type->count; i++) {
-		const struct ray_enumerator *e = &type->enumerators[i];
-		struct ray_type_entry *entry = enter(types, RAY_TYPE_INTEGER, e->name, type);
-
-		if (!entry)
+	for (uint64_t i = 0; i < type->count; i++)
+		if (!enter(types, RAY_TYPE_INTEGER, type->enumerators[i].name, type, &type->enumerators[i]))
 			return &ray_enomem;
-		entry->enumerator = e;
-	}
 	return NULL;
 }
 
@@ -312,7 +299,7 @@ struct ray_error *ray_type_define(struct ray_types *types, struct ray_type *type
 		/* The table's own typedefs (u8, uid_t...) give way to a script's. */
 		if (old && old->kind != RAY_TYPE_FORWARD && !(kind == RAY_TYPE_TYPEDEF && !old->owner))
 			return ray_error_new(RAY_FAILED, "type redeclared: %s", type->name);
-		if (!enter(types, kind, type->name, type))
+		if (!enter(types, kind, type->name, type, NULL))
 			return &ray_enomem;
 	}
 	return type->kind == RAY_TYPE_ENUM ? enter_enumerators(types, type) : NULL;
@@ -321,7 +308,7 @@ struct ray_error *ray_type_define(struct ray_types *types, struct ray_type *type
 const struct ray_enumerator *ray_type_enumerator(struct ray_types *types, const char *name,
 						 const struct ray_type **type_ret)
 {
-	struct ray_type_entry *e = *slot(types, RAY_TYPE_INTEGER, name);
+	const struct ray_type_entry *e = find(types, RAY_TYPE_INTEGER, name);
 
 	if (!e)
 		return NULL;

@@ -3,12 +3,10 @@
 #ifndef RAY_LANG_TYPE_TABLE_H
 #define RAY_LANG_TYPE_TABLE_H
 
+#include "base/hashmap.h"
 #include "lang/type.h"
 
-enum { RAY_TYPE_BUCKETS = 256 };
-
 struct ray_type_entry {
-	struct ray_type_entry *next;
 	const char *name;
 	enum ray_type_kind kind; /* namespace: TYPEDEF, STRUCT, UNION, ENUM; INTEGER: an enumerator */
 	const struct ray_type *type;
@@ -20,8 +18,8 @@ struct ray_btf;
 struct ray_types {
 	struct ray_arena *arena;
 	struct ray_type basic[RAY_BASIC_COUNT_];
-	struct ray_type_entry *buckets[RAY_TYPE_BUCKETS];
-	struct ray_btf *btf; /* NULL until something of the kernel's was asked for */
+	RAY_HASHMAP(struct ray_type_entry) entries; /* in the arena */
+	struct ray_btf *btf;			    /* NULL until something of the kernel's was asked for */
 	bool btf_tried;
 };
 

@@ -1,11 +1,12 @@
 /* catalogue.c - the probes that have been asked for so far, and who provides them.
  * SPDX-License-Identifier: MIT
  *
- * Probes are found by their four names through a hash, and by number through an array. Numbers below FIRST_FREE belong to providers that
+ * Probes are found by their four names through a hash map, and by number through an array. Numbers below FIRST_FREE belong to providers that
  * know all their probes beforehand (first_id), so that a number of -l means the same probe in the next run; the others are numbered as they come. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hashmap.h"
 #include "probe/process.h"
 #include "probe/provider.h"
 #include "probe/tracefs.h"
@@ -17,8 +18,7 @@ struct ray_catalogue {
 	struct ray_arena *arena;
 	struct ray_catalogue_options options;
 	RAY_VEC(struct ray_probe *) by_id; /* NULL where no probe is yet */
-	struct ray_probe **table;	   /* open addressing; its size is a power of two */
-	size_t table_size, count;
+	RAY_HASHMAP(struct ray_probe *) by_names;
 	uint32_t next_id;
 	char *prelude;
 	const char *note;	      /* NULL if none */
@@ -99,7 +99,7 @@ void ray_catalogue_free(struct ray_catalogue *c)
 	if (c->tracefs >= 0)
 		close(c->tracefs);
 	ray_vec_free(&c->by_id);
-	free(c->table);
+	ray_hashmap_free(&c->by_names);
 	ray_arena_free(c->arena);
 	free(c);
 }
@@ -209,22 +209,11 @@ void ray_catalogue_forget(struct ray_catalogue *c, pid_t pid)
 
 /* ---- finding by name ---- */
 
-static uint64_t hash_text(uint64_t hash, const char *text)
+static uint64_t hash_names(const struct ray_probe_names *names)
 {
-	for (const unsigned char *p = (const unsigned char *)text; *p; p++)
-		hash = (hash ^ *p) * 0x100000001b3ULL;
-	return (hash ^ ':') * 0x100000001b3ULL;
-}
+	uint64_t hash = ray_hash_text(ray_hash_text(0, names->provider), names->module);
 
-static uint64_t hash_names(const char *provider, const char *module, const char *function, const char *name)
-{
-	uint64_t hash = 0xcbf29ce484222325ULL;
-
-	hash = hash_text(hash, provider);
-	hash = hash_text(hash, module);
-	hash = hash_text(hash, function);
-	hash = hash_text(hash, name);
-	return hash ^ hash >> 32;
+	return ray_hash_text(ray_hash_text(hash, names->function), names->name);
 }
 
 static bool probe_is(const struct ray_probe *probe, const struct ray_probe_names *names)
@@ -233,39 +222,9 @@ static bool probe_is(const struct ray_probe *probe, const struct ray_probe_names
 	       !strcmp(probe->module, names->module) && !strcmp(probe->provider, names->provider);
 }
 
-/* Where the probe is, or would go. The table always has a free place. */
-static struct ray_probe **place_find(struct ray_catalogue *c, const struct ray_probe_names *names)
+static struct ray_probe **find(struct ray_catalogue *c, const struct ray_probe_names *names)
 {
-	uint64_t at = hash_names(names->provider, names->module, names->function, names->name);
-
-	while (c->table[at & (c->table_size - 1)] && !probe_is(c->table[at & (c->table_size - 1)], names))
-		at++;
-	return &c->table[at & (c->table_size - 1)];
-}
-
-static bool table_make_room(struct ray_catalogue *c)
-{
-	struct ray_probe **old = c->table;
-	size_t old_size = c->table_size;
-
-	if (c->count * 2 < c->table_size)
-		return true;
-	c->table_size = old_size ? old_size * 2 : 64;
-	c->table = calloc(c->table_size, sizeof(struct ray_probe *));
-	if (!c->table) {
-		c->table = old;
-		c->table_size = old_size;
-		return false;
-	}
-	for (size_t i = 0; i < old_size; i++) {
-		struct ray_probe *p = old[i];
-
-		if (p)
-			*place_find(c, &(struct ray_probe_names){ p->provider, p->module, p->function, p->name, 0 }) =
-				p;
-	}
-	free(old);
-	return true;
+	return ray_hashmap_find(&c->by_names, hash_names(names), one, probe_is(*one, names));
 }
 
 /* ---- adding ---- */
@@ -305,21 +264,13 @@ struct ray_error *ray_catalogue_add(struct ray_catalogue *c, const struct ray_pr
 				    const struct ray_probe_names *names, ray_probe_list *matches,
 				    struct ray_probe **ret)
 {
-	struct ray_probe **place;
+	struct ray_probe **found = find(c, names), *probe = found ? *found : probe_new(c, owner, names);
 
-	if (!table_make_room(c))
-		return &ray_enomem;
-	place = place_find(c, names);
-	if (!*place) {
-		*place = probe_new(c, owner, names);
-		if (!*place)
-			return &ray_enomem;
-		c->count++;
-	}
-	if (!ray_vec_push(matches, *place))
+	if (!probe || (!found && !ray_hashmap_add(&c->by_names, hash_names(names), probe)) ||
+	    !ray_vec_push(matches, probe))
 		return &ray_enomem;
 	if (ret)
-		*ret = *place;
+		*ret = probe;
 	return NULL;
 }
 
@@ -336,16 +287,19 @@ struct ray_error *ray_catalogue_reserve(struct ray_catalogue *c, const struct ra
 struct ray_error *ray_catalogue_name(struct ray_catalogue *c, struct ray_probe *probe, const char *provider)
 {
 	const char *copy = ray_arena_strdup(c->arena, provider);
-	struct ray_probe **place;
+	struct ray_probe_names names = { copy, probe->module, probe->function, probe->name, 0 };
+	struct ray_probe **found;
 
-	if (!copy || !table_make_room(c))
+	if (!copy)
 		return &ray_enomem;
 	probe->provider = copy;
 	probe->is_reserved = false;
 	/* The number of a process that has ended is used again: its probes keep their numbers, and are not found any more. */
-	place = place_find(c, &(struct ray_probe_names){ copy, probe->module, probe->function, probe->name, 0 });
-	c->count += !*place;
-	*place = probe;
+	found = find(c, &names);
+	if (found)
+		*found = probe;
+	else if (!ray_hashmap_add(&c->by_names, hash_names(&names), probe))
+		return &ray_enomem;
 	return NULL;
 }
 

@@ -5,16 +5,15 @@
 #include <string.h>
 
 #include "base/auto.h"
+#include "base/hashmap.h"
 
-/* Names are put into buckets by how they begin: in few letters if they are short, else in so many that the thousands of
- * functions of v8::internal fall apart. */
-enum { SHORT_KEY = 4, LONG_KEY = 24, BUCKETS = 1024 };
+/* Names are found by how they begin: by few letters if they are short, else by so many that the thousands of functions of
+ * v8::internal fall apart. */
+enum { SHORT_KEY = 4, LONG_KEY = 24 };
 
 struct search {
 	struct ray_node_name *names;
-	size_t *next; /* in the same bucket, plus 1 */
-	size_t short_keys[BUCKETS], long_keys[BUCKETS];
-	size_t left;
+	RAY_HASHMAP(uint32_t) short_keys, long_keys; /* numbers of names, several under one key */
 };
 
 /* What may follow a name in a symbol of the same function. Whatever else begins with a dot is only a piece of one. */
@@ -57,15 +56,6 @@ bool ray_node_name_is(const char *name, const char *symbol, bool *is_clone_ret)
 	return is_whole(is_prefix ? symbol + strcspn(symbol, ".@") : symbol, is_clone_ret);
 }
 
-static size_t bucket(const char *text, size_t length)
-{
-	uint64_t hash = 0xcbf29ce484222325u;
-
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3u;
-	return (hash ^ hash >> 32) % BUCKETS;
-}
-
 /* Two names of one address are one body. A plain body goes to the front. */
 static void add_body(struct ray_node_name *name, const struct ray_node_body *body)
 {
@@ -89,13 +79,12 @@ static bool is_function(const struct ray_symbol *s)
 	return (s->type == STT_FUNC || s->type == STT_GNU_IFUNC) && s->value && s->size;
 }
 
-static void try_bucket(struct search *search, size_t first, const struct ray_symbol *s)
+static void try_name(struct ray_node_name *name, const struct ray_symbol *s)
 {
 	struct ray_node_body body = { s->name, s->value, s->size, false };
 
-	for (; first; first = search->next[first - 1])
-		if (ray_node_name_is(search->names[first - 1].name, s->name, &body.is_clone))
-			add_body(&search->names[first - 1], &body);
+	if (ray_node_name_is(name->name, s->name, &body.is_clone))
+		add_body(name, &body);
 }
 
 static bool look_at(const struct ray_symbol *s, void *arg)
@@ -105,27 +94,25 @@ static bool look_at(const struct ray_symbol *s, void *arg)
 
 	if (length < SHORT_KEY || !is_function(s))
 		return true;
-	try_bucket(search, search->short_keys[bucket(s->name, SHORT_KEY)], s);
-	if (length == LONG_KEY)
-		try_bucket(search, search->long_keys[bucket(s->name, LONG_KEY)], s);
+	ray_hashmap_each_of(&search->short_keys, ray_hash_bytes(0, s->name, SHORT_KEY), one)
+		try_name(&search->names[*one], s);
+	if (length < LONG_KEY)
+		return true;
+	ray_hashmap_each_of(&search->long_keys, ray_hash_bytes(0, s->name, LONG_KEY), one)
+		try_name(&search->names[*one], s);
 	return true;
 }
 
-static void put_into_bucket(struct search *search, size_t index)
+static bool search_for(struct search *search, size_t index)
 {
 	const char *name = search->names[index].name;
 	size_t length = strcspn(name, "*");
-	size_t *head;
 
 	if (length < SHORT_KEY)
-		return;
+		return true;
 	if (length >= LONG_KEY)
-		head = &search->long_keys[bucket(name, LONG_KEY)];
-	else
-		head = &search->short_keys[bucket(name, SHORT_KEY)];
-	search->next[index] = *head;
-	*head = index + 1;
-	search->left++;
+		return ray_hashmap_add(&search->long_keys, ray_hash_bytes(0, name, LONG_KEY), (uint32_t)index);
+	return ray_hashmap_add(&search->short_keys, ray_hash_bytes(0, name, SHORT_KEY), (uint32_t)index);
 }
 
 /* An exported function is its own only body, unless the compiler made copies: those are found in the pass, if there is one. */
@@ -139,22 +126,29 @@ static bool find_exported(struct ray_elf *e, struct ray_node_name *name)
 	return true;
 }
 
+static bool find_all(struct ray_elf *e, struct search *search, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct ray_node_name *name = &search->names[i];
+
+		name->count = 0;
+		/* C is not cloned when it is exported, or not in a way that matters: the exported body is what others call. */
+		if (find_exported(e, name) && strncmp(name->name, "_Z", 2))
+			continue;
+		if (!search_for(search, i))
+			return false;
+	}
+	if (ray_hashmap_count(&search->short_keys) || ray_hashmap_count(&search->long_keys))
+		ray_elf_each_symbol(e, look_at, search);
+	return true;
+}
+
 struct ray_error *ray_node_names_find(struct ray_elf *e, struct ray_node_name *names, size_t count)
 {
-	ray_auto_memory struct search *search = calloc(1, sizeof(*search));
-	ray_auto_memory size_t *next = calloc(count + 1, sizeof(*next));
+	struct search search = { .names = names };
+	bool is_done = find_all(e, &search, count);
 
-	if (!search || !next)
-		return &ray_enomem;
-	search->names = names;
-	search->next = next;
-	for (size_t i = 0; i < count; i++) {
-		names[i].count = 0;
-		/* C is not cloned when it is exported, or not in a way that matters: the exported body is what others call. */
-		if (!find_exported(e, &names[i]) || !strncmp(names[i].name, "_Z", 2))
-			put_into_bucket(search, i);
-	}
-	if (search->left)
-		ray_elf_each_symbol(e, look_at, search);
-	return NULL;
+	ray_hashmap_free(&search.short_keys);
+	ray_hashmap_free(&search.long_keys);
+	return is_done ? NULL : &ray_enomem;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hashmap.h"
 #include "probe/instruction.h"
 #include "probe/node_derive.h"
 
@@ -13,16 +14,13 @@ enum { MAX_FUNCTION = 1 << 20 /* bytes of code looked at */ };
 struct known_name {
 	struct ray_node_name found;
 	bool is_derived;
-	struct known_name *next; /* in its bucket */
 };
-
-enum { BUCKETS = 256 };
 
 /* One file, whoever maps it. */
 struct file {
 	const struct ray_code_file *file;
 	struct ray_elf *elf;
-	struct known_name *buckets[BUCKETS];
+	RAY_HASHMAP(struct known_name *) known;
 	struct ray_local_place *derived; /* NULL until a name is missing */
 	struct file *next;
 };
@@ -92,6 +90,7 @@ static struct file *file_of(struct ray_catalogue *c, struct ray_node_cache *cach
 		if (!f)
 			return NULL;
 		f->file = m->file;
+		f->known.map.arena = ray_catalogue_arena(c);
 		f->next = cache->files;
 		cache->files = f;
 	}
@@ -102,23 +101,12 @@ static struct file *file_of(struct ray_catalogue *c, struct ray_node_cache *cach
 
 /* ---- names in a file ---- */
 
-static struct known_name **bucket_of(struct file *f, const char *name)
+static const struct known_name *known(const struct file *f, const char *name)
 {
-	uint64_t hash = 0xcbf29ce484222325u;
+	struct known_name **k =
+		ray_hashmap_find(&f->known, ray_hash_text(0, name), one, !strcmp((*one)->found.name, name));
 
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
-	return &f->buckets[(hash ^ hash >> 32) % BUCKETS];
-}
-
-static const struct known_name *known(struct file *f, const char *name)
-{
-	const struct known_name *k;
-
-	for (k = *bucket_of(f, name); k; k = k->next)
-		if (!strcmp(k->found.name, name))
-			return k;
-	return NULL;
+	return k ? *k : NULL;
 }
 
 /* For a name that the file does not have. Not where symbols are: there it is missing because the compiler put the function into
@@ -148,9 +136,7 @@ static struct ray_error *derive(struct ray_catalogue *c, struct file *f, struct 
 
 static struct ray_error *remember(struct ray_catalogue *c, struct file *f, struct ray_node_name *name)
 {
-	struct known_name **bucket = bucket_of(f, name->name);
 	struct known_name *k = ray_arena_alloc(ray_catalogue_arena(c), sizeof(*k));
-
 	struct ray_error *err;
 
 	if (!k)
@@ -160,10 +146,8 @@ static struct ray_error *remember(struct ray_catalogue *c, struct file *f, struc
 		return err;
 	k->found = *name;
 	k->found.name = ray_arena_strdup(ray_catalogue_arena(c), name->name);
-	if (!k->found.name)
+	if (!k->found.name || !ray_hashmap_add(&f->known, ray_hash_text(0, name->name), k))
 		return &ray_enomem;
-	k->next = *bucket;
-	*bucket = k;
 	return NULL;
 }
 

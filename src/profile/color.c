@@ -14,6 +14,7 @@ static const struct {
 	[RAY_KIND_IDLE] = { 220, 6, 88 }, [RAY_KIND_UNKNOWN] = { 30, 8, 74 },
 };
 
+/* FNV-1a: a function has the same color in each run and each format; colors.js computes it likewise. */
 static uint32_t hash(const char *text)
 {
 	uint32_t h = 2166136261u;

@@ -5,63 +5,36 @@
 #include <zlib.h>
 
 #include "base/base64.h"
+#include "base/hashmap.h"
+
+struct text {
+	const char *text;
+	uint32_t number;
+};
 
 /* Texts get their numbers as they are met. The profile keeps each once, so a pointer says which it is; one that is there twice costs bytes, no more. */
 struct texts {
-	struct {
-		const char *text;
-		uint32_t number;
-	} * slots;
-	size_t room;
+	RAY_HASHMAP(struct text) map;
 	RAY_VEC(const char *) list;
 	bool failed;
 };
 
-static size_t slot_of(const struct texts *t, const char *text)
-{
-	size_t at = (size_t)((uintptr_t)text * 0x9e3779b97f4a7c15ULL >> 20) & (t->room - 1);
-
-	while (t->slots[at].text && t->slots[at].text != text)
-		at = (at + 1) & (t->room - 1);
-	return at;
-}
-
-static bool grow(struct texts *t)
-{
-	size_t room = t->room ? t->room * 2 : 1024;
-
-	free(t->slots);
-	t->slots = calloc(room, sizeof(*t->slots));
-	t->room = t->slots ? room : 0;
-	for (size_t i = 0; t->slots && i < t->list.n; i++) {
-		size_t at = slot_of(t, t->list.at[i]);
-
-		t->slots[at].text = t->list.at[i];
-		t->slots[at].number = (uint32_t)i;
-	}
-	return t->slots;
-}
-
 static uint32_t number_of(struct texts *t, const char *text)
 {
-	size_t at;
+	uint64_t hash;
+	struct text *known;
 
 	if (!*text)
 		text = ""; /* whoever's: one */
-	if (t->failed || (t->list.n * 2 >= t->room && !grow(t))) {
-		t->failed = true;
-		return 0;
-	}
-	at = slot_of(t, text);
-	if (!t->slots[at].text) {
-		if (!ray_vec_push(&t->list, text)) {
-			t->failed = true;
-			return 0;
-		}
-		t->slots[at].text = text;
-		t->slots[at].number = (uint32_t)t->list.n - 1;
-	}
-	return t->slots[at].number;
+	hash = ray_hash_pointer(0, text);
+	known = ray_hashmap_find(&t->map, hash, one, one->text == text);
+	if (known)
+		return known->number;
+	if (!t->failed && ray_vec_push(&t->list, text) &&
+	    ray_hashmap_add(&t->map, hash, (struct text){ text, (uint32_t)t->list.n - 1 }))
+		return (uint32_t)t->list.n - 1;
+	t->failed = true;
+	return 0;
 }
 
 /* ---- numbers ---- */
@@ -197,7 +170,7 @@ static bool put_all(struct ray_text *out, const struct ray_profile *p)
 	ray_text_add_bytes(out, columns.bytes, columns.length);
 	is_done = !texts.failed && !columns.failed && !out->failed;
 	ray_vec_free(&texts.list);
-	free(texts.slots);
+	ray_hashmap_free(&texts.map);
 	return is_done;
 }
 

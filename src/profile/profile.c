@@ -1,89 +1,17 @@
 /* profile.c - see profile.h. SPDX-License-Identifier: MIT
  *
- * Five tables with open addressing lead from what something is to its number; none is ever more than half full. */
+ * Five maps lead from what something is to its number. */
 #include "profile/profile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_ROOM = 256 };
-
-struct slot {
-	uint32_t hash;
-	uint32_t number; /* plus 1; 0: empty */
-};
-
-struct table {
-	struct slot *slots;
-	size_t room, used;
-};
+#include "base/hashmap.h"
 
 struct ray_profile_index {
-	struct table texts, functions, frames, nodes, threads;
-	RAY_VEC(const char *) text_list;
+	RAY_HASHMAP(uint32_t) functions, frames, nodes, threads;
+	RAY_HASHMAP(const char *) texts;
 };
-
-/* ---- tables ---- */
-
-static uint32_t mix(uint32_t hash, uint64_t word)
-{
-	uint64_t x = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
-
-	x ^= x >> 32;
-	return (uint32_t)(x * 0xff51afd7ed558ccdULL >> 32);
-}
-
-static uint32_t hash_bytes(const char *bytes, size_t length)
-{
-	uint32_t hash = 2166136261u;
-
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (uint8_t)bytes[i]) * 16777619u;
-	return hash;
-}
-
-static bool grow(struct table *t)
-{
-	size_t room = t->room ? t->room * 2 : FIRST_ROOM;
-	struct slot *slots = calloc(room, sizeof(*slots));
-
-	if (!slots)
-		return false;
-	for (size_t i = 0; i < t->room; i++) {
-		size_t at = t->slots[i].hash & (room - 1);
-
-		if (!t->slots[i].number)
-			continue;
-		while (slots[at].number)
-			at = (at + 1) & (room - 1);
-		slots[at] = t->slots[i];
-	}
-	free(t->slots);
-	t->slots = slots;
-	t->room = room;
-	return true;
-}
-
-typedef bool same_fn(const struct ray_profile *p, uint32_t number, const void *key);
-
-/* The slot where it is, or where it goes: then its number is 0. NULL without memory. */
-static struct slot *find(const struct ray_profile *p, struct table *t, uint32_t hash, same_fn *same, const void *key)
-{
-	size_t at;
-
-	if (t->used * 2 >= t->room && !grow(t))
-		return NULL;
-	for (at = hash & (t->room - 1); t->slots[at].number; at = (at + 1) & (t->room - 1))
-		if (t->slots[at].hash == hash && same(p, t->slots[at].number - 1, key))
-			break;
-	return &t->slots[at];
-}
-
-static void take(struct table *t, struct slot *slot, uint32_t hash, size_t number)
-{
-	*slot = (struct slot){ hash, (uint32_t)number + 1 };
-	t->used++;
-}
 
 static uint32_t fail(struct ray_profile *p)
 {
@@ -117,12 +45,11 @@ void ray_profile_free(struct ray_profile *p)
 	if (!p)
 		return;
 	if (p->index) {
-		free(p->index->texts.slots);
-		free(p->index->functions.slots);
-		free(p->index->frames.slots);
-		free(p->index->nodes.slots);
-		free(p->index->threads.slots);
-		ray_vec_free(&p->index->text_list);
+		ray_hashmap_free(&p->index->texts);
+		ray_hashmap_free(&p->index->functions);
+		ray_hashmap_free(&p->index->frames);
+		ray_hashmap_free(&p->index->nodes);
+		ray_hashmap_free(&p->index->threads);
 		free(p->index);
 	}
 	ray_arena_free(p->arena);
@@ -136,39 +63,23 @@ void ray_profile_free(struct ray_profile *p)
 
 /* ---- texts ---- */
 
-struct text_key {
-	const char *bytes;
-	size_t length;
-};
-
-static bool same_text(const struct ray_profile *p, uint32_t number, const void *key)
-{
-	const struct text_key *k = key;
-	const char *text = p->index->text_list.at[number];
-
-	return !strncmp(text, k->bytes, k->length) && !text[k->length];
-}
-
 const char *ray_profile_text_n(struct ray_profile *p, const char *text, size_t length)
 {
-	struct text_key key = { text, text ? strnlen(text, length) : 0 };
-	uint32_t hash = hash_bytes(text, key.length);
-	struct ray_profile_index *index = p->index;
-	struct slot *slot;
+	size_t size = text ? strnlen(text, length) : 0;
+	uint64_t hash = ray_hash_bytes(0, text, size);
+	const char **known;
 	char *copy;
 
-	if (!key.length)
+	if (!size)
 		return "";
-	slot = find(p, &index->texts, hash, same_text, &key);
-	if (slot && slot->number)
-		return index->text_list.at[slot->number - 1];
-	copy = slot ? ray_arena_copy(p->arena, text, key.length) : NULL;
-	if (!copy || !ray_vec_push(&index->text_list, copy)) {
-		fail(p);
-		return "";
-	}
-	take(&index->texts, slot, hash, index->text_list.n - 1);
-	return copy;
+	known = ray_hashmap_find(&p->index->texts, hash, one, !strncmp(*one, text, size) && !(*one)[size]);
+	if (known)
+		return *known;
+	copy = ray_arena_copy(p->arena, text, size);
+	if (copy && ray_hashmap_add(&p->index->texts, hash, copy))
+		return copy;
+	fail(p);
+	return "";
 }
 
 const char *ray_profile_text(struct ray_profile *p, const char *text)
@@ -178,11 +89,16 @@ const char *ray_profile_text(struct ray_profile *p, const char *text)
 
 /* ---- what there is once ---- */
 
-/* Texts are kept once: the same text is the same pointer. */
-static bool same_function(const struct ray_profile *p, uint32_t number, const void *key)
-{
-	const struct ray_profile_function *a = &p->functions.at[number], *b = key;
+/* Pushes the element, and remembers its number: that of the last one. */
+#define KEEP(p, list, hash, ...)                                                               \
+	(ray_vec_push(&(p)->list, __VA_ARGS__) &&                                              \
+			 ray_hashmap_add(&(p)->index->list, hash, (uint32_t)(p)->list.n - 1) ? \
+		 (uint32_t)(p)->list.n - 1 :                                                   \
+		 fail(p))
 
+/* Texts are kept once: the same text is the same pointer. */
+static bool is_same_function(const struct ray_profile_function *a, const struct ray_profile_function *b)
+{
 	return a->kind == b->kind && a->name == b->name && a->file == b->file && a->line == b->line &&
 	       a->column == b->column && a->package == b->package;
 }
@@ -190,92 +106,60 @@ static bool same_function(const struct ray_profile *p, uint32_t number, const vo
 uint32_t ray_profile_function(struct ray_profile *p, const struct ray_profile_function *f)
 {
 	struct ray_profile_function own = *f;
-	struct slot *slot;
-	uint32_t hash;
+	const uint32_t *known;
+	uint64_t hash;
 
 	own.name = ray_profile_text(p, f->name && *f->name ? f->name : "(anonymous)");
 	own.file = ray_profile_text(p, f->file);
 	own.package = ray_profile_text(p, f->package);
-	hash = mix(mix(mix((uint32_t)own.kind, (uintptr_t)own.name), (uintptr_t)own.file),
-		   (uint64_t)(uint32_t)own.line << 32 | (uint32_t)own.column);
-	slot = find(p, &p->index->functions, hash, same_function, &own);
-	if (slot && slot->number)
-		return slot->number - 1;
-	if (!slot || !ray_vec_push(&p->functions, own))
-		return fail(p);
-	take(&p->index->functions, slot, hash, p->functions.n - 1);
-	return (uint32_t)p->functions.n - 1;
+	hash = ray_hash_pointer(ray_hash_pointer((uint64_t)own.kind, own.name), own.file);
+	hash = ray_hash_word(hash, (uint64_t)(uint32_t)own.line << 32 | (uint32_t)own.column);
+	known = ray_hashmap_find(&p->index->functions, hash, one, is_same_function(&p->functions.at[*one], &own));
+	return known ? *known : KEEP(p, functions, hash, own);
 }
 
-static bool same_frame(const struct ray_profile *p, uint32_t number, const void *key)
+static bool is_same_frame(const struct ray_profile_frame *a, const struct ray_profile_frame *b)
 {
-	const struct ray_profile_frame *a = &p->frames.at[number], *b = key;
-
 	return a->function == b->function && a->line == b->line && a->column == b->column &&
 	       a->is_inlined == b->is_inlined;
 }
 
 uint32_t ray_profile_frame(struct ray_profile *p, const struct ray_profile_frame *f)
 {
-	uint32_t hash = mix(mix(f->function, f->is_inlined), (uint64_t)(uint32_t)f->line << 32 | (uint32_t)f->column);
-	struct slot *slot = find(p, &p->index->frames, hash, same_frame, f);
+	uint64_t hash = ray_hash_word((uint64_t)f->function << 1 | f->is_inlined,
+				      (uint64_t)(uint32_t)f->line << 32 | (uint32_t)f->column);
+	const uint32_t *known = ray_hashmap_find(&p->index->frames, hash, one, is_same_frame(&p->frames.at[*one], f));
 
-	if (slot && slot->number)
-		return slot->number - 1;
-	if (!slot || !ray_vec_push(&p->frames, *f))
-		return fail(p);
-	take(&p->index->frames, slot, hash, p->frames.n - 1);
-	return (uint32_t)p->frames.n - 1;
-}
-
-static bool same_node(const struct ray_profile *p, uint32_t number, const void *key)
-{
-	const struct ray_profile_node *a = &p->nodes.at[number], *b = key;
-
-	return a->parent == b->parent && a->frame == b->frame;
+	return known ? *known : KEEP(p, frames, hash, *f);
 }
 
 uint32_t ray_profile_node(struct ray_profile *p, uint32_t parent, uint32_t frame)
 {
 	struct ray_profile_node node = { parent, frame };
-	uint32_t hash = mix(parent, frame);
-	struct slot *slot = find(p, &p->index->nodes, hash, same_node, &node);
+	uint64_t hash = ray_hash_word(0, (uint64_t)parent << 32 | frame);
+	const uint32_t *known = ray_hashmap_find(
+		&p->index->nodes, hash, one, p->nodes.at[*one].parent == parent && p->nodes.at[*one].frame == frame);
 
-	if (slot && slot->number)
-		return slot->number - 1;
-	if (!slot || !ray_vec_push(&p->nodes, node))
-		return fail(p);
-	take(&p->index->nodes, slot, hash, p->nodes.n - 1);
-	return (uint32_t)p->nodes.n - 1;
-}
-
-static bool same_thread(const struct ray_profile *p, uint32_t number, const void *key)
-{
-	const struct ray_profile_thread *a = &p->threads.at[number], *b = key;
-
-	return a->pid == b->pid && a->tid == b->tid;
+	return known ? *known : KEEP(p, nodes, hash, node);
 }
 
 uint32_t ray_profile_thread(struct ray_profile *p, const struct ray_profile_thread *t)
 {
 	struct ray_profile_thread own = { t->pid, t->tid, ray_profile_text(p, t->name),
 					  ray_profile_text(p, t->process) };
-	uint32_t hash = mix(t->pid, t->tid);
-	struct slot *slot = find(p, &p->index->threads, hash, same_thread, &own);
+	uint64_t hash = ray_hash_word(0, (uint64_t)t->pid << 32 | t->tid);
+	const uint32_t *number = ray_hashmap_find(
+		&p->index->threads, hash, one, p->threads.at[*one].pid == t->pid && p->threads.at[*one].tid == t->tid);
 	struct ray_profile_thread *known;
 
-	if (slot && slot->number) {
-		known = &p->threads.at[slot->number - 1];
-		if (!*known->name)
-			known->name = own.name;
-		if (!*known->process)
-			known->process = own.process;
-		return slot->number - 1;
-	}
-	if (!slot || !ray_vec_push(&p->threads, own))
-		return fail(p);
-	take(&p->index->threads, slot, hash, p->threads.n - 1);
-	return (uint32_t)p->threads.n - 1;
+	if (!number)
+		return KEEP(p, threads, hash, own);
+	known = &p->threads.at[*number];
+	if (!*known->name)
+		known->name = own.name;
+	if (!*known->process)
+		known->process = own.process;
+	return *number;
 }
 
 void ray_profile_add(struct ray_profile *p, const struct ray_profile_sample *s)

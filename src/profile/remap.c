@@ -4,18 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hashmap.h"
 #include "profile/kind.h"
 #include "profile/remap_script.h"
 #include "profile/sourceurl.h"
 
-enum { FIRST_ROOM = 256, NAME_REACH = 256 /* columns before a function's beginning where its name is looked for */ };
+enum { NAME_REACH = 256 /* columns before a function's beginning where its name is looked for */ };
 
 struct ray_remap {
 	struct ray_remap_options options;
 	struct ray_profile *texts; /* holds nothing else */
 	RAY_VEC(struct ray_remap_script *) scripts;
-	struct ray_remap_script **table; /* by name, which is kept once: open addressing, never more than half full */
-	size_t room;
+	RAY_HASHMAP(struct ray_remap_script *) by_name;
 	struct ray_text why;
 	struct ray_remap_report report;
 };
@@ -27,10 +27,8 @@ struct ray_remap *ray_remap_create(const struct ray_remap_options *options)
 	if (!r)
 		return NULL;
 	r->options = *options;
-	r->room = FIRST_ROOM;
-	r->table = calloc(r->room, sizeof(*r->table));
 	r->texts = ray_profile_create();
-	return r->table && r->texts ? ray_take(r) : NULL;
+	return r->texts ? ray_take(r) : NULL;
 }
 
 void ray_remap_free(struct ray_remap *r)
@@ -42,37 +40,13 @@ void ray_remap_free(struct ray_remap *r)
 		free(r->scripts.at[i]);
 	}
 	ray_vec_free(&r->scripts);
-	free(r->table);
+	ray_hashmap_free(&r->by_name);
 	ray_profile_free(r->texts);
 	ray_text_deinit(&r->why);
 	free(r);
 }
 
 /* ---- scripts ---- */
-
-static struct ray_remap_script **slot_of(struct ray_remap_script **table, size_t room, const char *name)
-{
-	size_t at = (size_t)((uintptr_t)name * 0x9e3779b97f4a7c15ULL >> 32) & (room - 1);
-
-	while (table[at] && table[at]->name != name)
-		at = (at + 1) & (room - 1);
-	return &table[at];
-}
-
-static bool grow(struct ray_remap *r)
-{
-	size_t room = r->room * 2;
-	struct ray_remap_script **table = calloc(room, sizeof(*table));
-
-	if (!table)
-		return false;
-	for (size_t i = 0; i < r->scripts.n; i++)
-		*slot_of(table, room, r->scripts.at[i]->name) = r->scripts.at[i];
-	free(r->table);
-	r->table = table;
-	r->room = room;
-	return true;
-}
 
 static void count_script(struct ray_remap *r, const struct ray_remap_script *s, const struct ray_text *why)
 {
@@ -87,23 +61,19 @@ static void count_script(struct ray_remap *r, const struct ray_remap_script *s, 
 /* NULL without memory. */
 static struct ray_remap_script *find_script(struct ray_remap *r, const char *file)
 {
-	const char *name = ray_profile_text(r->texts, file);
-	struct ray_remap_script **slot, *s;
+	const char *name = ray_profile_text(r->texts, file); /* kept once: a pointer says which it is */
+	uint64_t hash = ray_hash_pointer(0, name);
+	struct ray_remap_script **known = ray_hashmap_find(&r->by_name, hash, one, (*one)->name == name), *s;
 
-	if (r->scripts.n * 2 >= r->room && !grow(r))
-		return NULL;
-	slot = slot_of(r->table, r->room, name);
-	s = *slot;
-	if (s)
-		return s;
+	if (known)
+		return *known;
 	s = calloc(1, sizeof(*s));
 	if (!s || !ray_vec_push(&r->scripts, s)) {
 		free(s);
 		return NULL;
 	}
 	s->name = name;
-	*slot = s;
-	return s;
+	return ray_hashmap_add(&r->by_name, hash, s) ? s : NULL;
 }
 
 /* The same, and what is known of its map. */

@@ -95,7 +95,7 @@ void ray_js_close(struct ray_js *js)
 		ray_v8_deinit(&js->v8);
 	ray_cache_free(js->cache);
 	ray_constants_deinit(&js->constants);
-	ray_vec_free(&js->told_maps);
+	ray_hashmap_free(&js->told_maps);
 	free(js->why);
 	free(js);
 }

@@ -6,6 +6,7 @@
 #ifndef RAY_STACK_JS_H
 #define RAY_STACK_JS_H
 
+#include "base/hashmap.h"
 #include "stack/cache.h"
 #include "stack/constants.h"
 #include "stack/deopt.h"
@@ -27,7 +28,7 @@ struct ray_js {
 	char *why;				   /* why there is no layout; NULL when there is one */
 	bool blind;				   /* not even the executable could be read: node holds nothing */
 	const struct ray_script_maps *script_maps; /* who wants to know of them; NULL: nobody */
-	RAY_VEC(uint64_t) told_maps;		   /* the files that it was told, by hash */
+	RAY_HASHMAP(uint64_t) told_maps;	   /* hashes of the files that it was told */
 	struct ray_deopt deopt;			   /* ray_js_deopt() */
 	bool has_deopt;
 };

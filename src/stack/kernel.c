@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
+#include "base/hashmap.h"
 #include "base/search.h"
 #include "base/vec.h"
 
@@ -14,9 +14,9 @@ struct entry {
 	const char *name, *module; /* in text */
 };
 
-/* What was asked before: by address, open addressing, never more than half full. */
+/* What was asked before. */
 struct answer {
-	uint64_t address;		 /* 0: empty */
+	uint64_t address;
 	struct ray_kernel_symbol symbol; /* name NULL: it has none */
 };
 
@@ -26,7 +26,7 @@ struct function {
 	struct ray_kernel_symbol symbol;
 };
 
-enum { FIRST_ROOM = 1024, MOST_ANSWERS = 1 << 16, TEXT_ROOM = 512 };
+enum { MOST_ANSWERS = 1 << 16, TEXT_ROOM = 512 };
 
 struct ray_kernel {
 	char *text;
@@ -34,8 +34,7 @@ struct ray_kernel {
 	RAY_VEC(struct entry) entries;
 	ray_kernel_asked *ask; /* NULL: there is nobody */
 	void *asked;
-	struct answer *answers;
-	size_t count, room;
+	RAY_HASHMAP(struct answer) answers;
 	RAY_VEC(struct function) functions; /* of answers, by start */
 	struct ray_arena *arena;	    /* of the answers */
 };
@@ -52,7 +51,7 @@ void ray_kernel_free(struct ray_kernel *k)
 	ray_vec_free(&k->entries);
 	ray_vec_free(&k->functions);
 	free(k->text);
-	free(k->answers);
+	ray_hashmap_free(&k->answers);
 	ray_arena_free(k->arena);
 	free(k);
 }
@@ -161,37 +160,20 @@ void ray_kernel_ask(struct ray_kernel *k, ray_kernel_asked *ask, void *arg)
 	k->asked = arg;
 }
 
-static struct answer *slot_of(struct answer *answers, size_t room, uint64_t address)
+static struct answer *find_answer(struct ray_kernel *k, uint64_t address)
 {
-	size_t i = (size_t)(address ^ address >> 12) & (room - 1);
-
-	while (answers[i].address && answers[i].address != address)
-		i = (i + 1) & (room - 1);
-	return &answers[i];
+	return ray_hashmap_find(&k->answers, ray_hash_word(0, address), one, one->address == address);
 }
 
-/* Room for one more. A run that meets more of them than fit begins anew. */
+/* A run that meets more of them than may be kept begins anew. */
 static bool make_room(struct ray_kernel *k)
 {
-	size_t room = k->count >= MOST_ANSWERS || !k->room ? FIRST_ROOM : k->room * 2;
-	struct answer *answers;
-
-	if (k->room && k->count * 2 < k->room && k->count < MOST_ANSWERS)
+	if (k->arena && ray_hashmap_count(&k->answers) < MOST_ANSWERS)
 		return true;
-	answers = calloc(room, sizeof(*answers));
-	if (!answers)
-		return false;
-	if (k->count >= MOST_ANSWERS || !k->arena) {
-		ray_arena_free(k->arena);
-		k->arena = ray_arena_create();
-		k->room = k->count = k->functions.n = 0;
-	}
-	for (size_t i = 0; i < k->room; i++)
-		if (k->answers[i].address)
-			*slot_of(answers, room, k->answers[i].address) = k->answers[i];
-	free(k->answers);
-	k->answers = answers;
-	k->room = room;
+	ray_arena_free(k->arena);
+	ray_hashmap_clear(&k->answers);
+	k->functions.n = 0;
+	k->arena = ray_arena_create();
 	return k->arena != NULL;
 }
 
@@ -259,28 +241,22 @@ static bool parse_answer(struct ray_kernel *k, uint64_t address, char *text, str
 /* The answer, known or new; NULL: there is none to be had. */
 static const struct answer *answer_of(struct ray_kernel *k, uint64_t address)
 {
+	struct answer *known = find_answer(k, address), new = { .address = address };
 	const struct function *f;
 	char text[TEXT_ROOM];
-	struct answer *a;
 
+	if (known)
+		return known;
 	if (!make_room(k))
 		return NULL;
-	a = slot_of(k->answers, k->room, address);
-	if (a->address)
-		return a;
 	f = function_at(k, address);
-	if (f) {
-		*a = (struct answer){ address, f->symbol };
-		k->count++;
-		return a;
-	}
-	if (!k->ask(k->asked, address, text, sizeof(text)))
+	if (f)
+		new.symbol = f->symbol;
+	else if (!k->ask(k->asked, address, text, sizeof(text)))
 		return NULL;
-	a->address = address;
-	k->count++;
-	if (!parse_answer(k, address, text, &a->symbol))
-		a->symbol.name = NULL;
-	return a;
+	else if (!parse_answer(k, address, text, &new.symbol))
+		new.symbol.name = NULL;
+	return ray_hashmap_add(&k->answers, ray_hash_word(0, address), new);
 }
 
 bool ray_kernel_symbol_at(struct ray_kernel *k, uint64_t address, struct ray_kernel_symbol *ret)

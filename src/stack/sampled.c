@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "stack/leaf.h"
 #include "v8/frame.h"
 #include "v8/function.h"
@@ -371,33 +372,28 @@ static void check_frame(struct ray_js *js, struct ray_sampled_known *known, stru
 
 /* ---- identity ---- */
 
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-	hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
-	return hash ^ hash >> 29;
-}
-
 static uint64_t frame_id(struct ray_js *js, uint64_t hash, const struct ray_raw_frame *f)
 {
 	struct ray_v8_frame v;
 	struct ray_v8_code code;
 
-	hash = mix(hash, f->pc);
-	hash = mix(hash, (uint64_t)f->region | (uint64_t)f->frameless << 4 | (uint64_t)f->entering << 5);
-	hash = mix(hash, (uint64_t)(uint32_t)f->leaf_offset);
+	hash = ray_hash_word(hash, f->pc);
+	hash = ray_hash_word(hash, (uint64_t)f->region | (uint64_t)f->frameless << 4 | (uint64_t)f->entering << 5);
+	hash = ray_hash_word(hash, (uint64_t)(uint32_t)f->leaf_offset);
 	if (!js->layout || (f->region != RAY_WALK_JIT && f->region != RAY_WALK_BUILTIN))
 		return hash;
 	/* Other code may be where code was: its start tells most of that. */
 	if (f->region == RAY_WALK_JIT && ray_v8_code_find(&js->v8, f->at, &code))
-		hash = mix(mix(hash, code.object), code.size);
-	hash = mix(hash, f->shared);
+		hash = ray_hash_word(ray_hash_word(hash, code.object), code.size);
+	hash = ray_hash_word(hash, f->shared);
 	if (!f->fp || f->frameless || f->building || f->is_lost)
-		return mix(hash, f->is_lost ? 1 : f->entered);
+		return ray_hash_word(hash, f->is_lost ? 1 : f->entered);
 	if (f->shared)
 		ray_v8_frame_read_as(&js->v8, f->fp, f->shared, &v);
 	else
 		ray_v8_frame_read(&js->v8, f->fp, &v);
-	return mix(mix(mix(hash, v.shared), (uint64_t)(uint32_t)v.bytecode_offset), (uint64_t)v.type);
+	return ray_hash_word(ray_hash_word(ray_hash_word(hash, v.shared), (uint64_t)(uint32_t)v.bytecode_offset),
+			     (uint64_t)v.type);
 }
 
 struct ray_error *ray_sampled_walk(struct ray_js *js, const struct ray_tick *tick, struct ray_sampled_known *known,
@@ -413,7 +409,7 @@ struct ray_error *ray_sampled_walk(struct ray_js *js, const struct ray_tick *tic
 	if (err)
 		return err;
 	check_seam(js, tick, &ret->walk);
-	ret->id = mix((uint64_t)tick->pid, (uint64_t)ret->walk.end);
+	ret->id = ray_hash_word((uint64_t)tick->pid, (uint64_t)ret->walk.end);
 	for (size_t i = 0; i < ret->walk.frames.n; i++) {
 		check_frame(js, known, &ret->walk.frames.at[i], ret);
 		ret->id = frame_id(js, ret->id, &ret->walk.frames.at[i]);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/hashmap.h"
 #include "base/vec.h"
 
 struct range {
@@ -20,8 +21,7 @@ struct block {
 struct ray_pins {
 	RAY_VEC(struct range) ranges;
 	RAY_VEC(struct block) blocks;
-	uint32_t *slots; /* index into blocks + 1; open addressing */
-	size_t slot_count;
+	RAY_HASHMAP(uint32_t) by_address; /* numbers of blocks */
 };
 
 struct ray_pins *ray_pins_create(void)
@@ -39,7 +39,7 @@ void ray_pins_free(struct ray_pins *p)
 		free(p->blocks.at[i].bytes);
 	ray_vec_free(&p->ranges);
 	ray_vec_free(&p->blocks);
-	free(p->slots);
+	ray_hashmap_free(&p->by_address);
 	free(p);
 }
 
@@ -52,48 +52,12 @@ bool ray_pins_add_range(struct ray_pins *p, uint64_t start, unsigned char *bytes
 	return true;
 }
 
-static size_t slot_of(const struct ray_pins *p, uint64_t address)
-{
-	return (size_t)((address / RAY_PIN_BLOCK) * 0x9e3779b97f4a7c15ull >> 20) & (p->slot_count - 1);
-}
-
-static void insert(struct ray_pins *p, uint32_t index)
-{
-	size_t s = slot_of(p, p->blocks.at[index].address);
-
-	while (p->slots[s])
-		s = (s + 1) & (p->slot_count - 1);
-	p->slots[s] = index + 1;
-}
-
-static bool rehash(struct ray_pins *p)
-{
-	size_t want = p->slot_count ? p->slot_count * 2 : 1024;
-	uint32_t *slots = calloc(want, sizeof(*slots));
-
-	if (!slots)
-		return false;
-	free(p->slots);
-	p->slots = slots;
-	p->slot_count = want;
-	for (size_t i = 0; i < p->blocks.n; i++)
-		insert(p, (uint32_t)i);
-	return true;
-}
-
 static struct block *find_block(const struct ray_pins *p, uint64_t address)
 {
-	size_t s;
+	uint32_t *found =
+		ray_hashmap_find(&p->by_address, ray_hash_word(0, address), one, p->blocks.at[*one].address == address);
 
-	if (!p->slot_count)
-		return NULL;
-	for (s = slot_of(p, address); p->slots[s]; s = (s + 1) & (p->slot_count - 1)) {
-		struct block *b = &p->blocks.at[p->slots[s] - 1];
-
-		if (b->address == address)
-			return b;
-	}
-	return NULL;
+	return found ? &p->blocks.at[*found] : NULL;
 }
 
 unsigned char *ray_pins_new_block(struct ray_pins *p, uint64_t address)
@@ -102,17 +66,14 @@ unsigned char *ray_pins_new_block(struct ray_pins *p, uint64_t address)
 
 	if (find_block(p, address))
 		return NULL;
-	if (p->blocks.n * 2 >= p->slot_count && !rehash(p))
-		return NULL;
 	bytes = malloc(RAY_PIN_BLOCK);
-	if (!bytes)
-		return NULL;
-	if (!ray_vec_push(&p->blocks, (struct block){ address, false, bytes })) {
-		free(bytes);
-		return NULL;
+	if (bytes && ray_vec_push(&p->blocks, (struct block){ address, false, bytes })) {
+		if (ray_hashmap_add(&p->by_address, ray_hash_word(0, address), (uint32_t)p->blocks.n - 1))
+			return bytes;
+		p->blocks.n--;
 	}
-	insert(p, (uint32_t)(p->blocks.n - 1));
-	return bytes;
+	free(bytes);
+	return NULL;
 }
 
 void ray_pins_drop_block(struct ray_pins *p, uint64_t address)

@@ -5,18 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS = 4096, MOST = 1 << 18 /* operations that never end must not fill the memory */ };
+#include "base/hashmap.h"
+
+enum { MOST = 1 << 18 /* operations that never end must not fill the memory */ };
 
 struct entry {
-	struct entry *next;
 	uint64_t id;
 	uint32_t pid;
 	char *stack;
 };
 
 struct ray_asked {
-	struct entry *buckets[BUCKETS];
-	size_t count;
+	RAY_HASHMAP(struct entry) entries;
 };
 
 struct ray_asked *ray_asked_create(void)
@@ -24,76 +24,53 @@ struct ray_asked *ray_asked_create(void)
 	return calloc(1, sizeof(struct ray_asked));
 }
 
-static void entry_free(struct entry *e)
-{
-	free(e->stack);
-	free(e);
-}
-
 void ray_asked_free(struct ray_asked *a)
 {
 	if (!a)
 		return;
-	for (size_t i = 0; i < BUCKETS; i++)
-		while (a->buckets[i]) {
-			struct entry *e = a->buckets[i];
-
-			a->buckets[i] = e->next;
-			entry_free(e);
-		}
+	ray_hashmap_each(&a->entries, one) free(one->stack);
+	ray_hashmap_free(&a->entries);
 	free(a);
 }
 
-/* Where the entry hangs, or would. */
-static struct entry **place(struct ray_asked *a, uint32_t pid, uint64_t id)
+static uint64_t hash_of(uint32_t pid, uint64_t id)
 {
-	uint64_t hash = (id ^ (uint64_t)pid << 32) * 0x9e3779b97f4a7c15u;
-	struct entry **at = &a->buckets[hash >> 52];
+	return ray_hash_word(pid, id);
+}
 
-	while (*at && ((*at)->id != id || (*at)->pid != pid))
-		at = &(*at)->next;
-	return at;
+static struct entry *find(struct ray_asked *a, uint32_t pid, uint64_t id)
+{
+	return ray_hashmap_find(&a->entries, hash_of(pid, id), one, one->id == id && one->pid == pid);
 }
 
 const char *ray_asked_find(struct ray_asked *a, uint32_t pid, uint64_t id)
 {
-	const struct entry *e = *place(a, pid, id);
+	const struct entry *e = find(a, pid, id);
 
 	return e ? e->stack : NULL;
 }
 
 char *ray_asked_take(struct ray_asked *a, uint32_t pid, uint64_t id)
 {
-	struct entry **at = place(a, pid, id), *e = *at;
+	struct entry *e = find(a, pid, id);
 	char *stack;
 
 	if (!e)
 		return NULL;
-	*at = e->next;
-	a->count--;
 	stack = e->stack;
-	free(e);
+	ray_hashmap_remove(&a->entries, e);
 	return stack;
 }
 
 void ray_asked_put(struct ray_asked *a, uint32_t pid, uint64_t id, const char *stack)
 {
-	struct entry **at, *e;
+	struct entry new = { id, pid, NULL };
 
 	free(ray_asked_take(a, pid, id));
-	e = a->count < MOST ? calloc(1, sizeof(*e)) : NULL;
-	if (!e)
-		return;
-	e->pid = pid;
-	e->id = id;
-	e->stack = strdup(stack);
-	if (!e->stack) {
-		free(e);
-		return;
-	}
-	at = place(a, pid, id);
-	*at = e;
-	a->count++;
+	if (ray_hashmap_count(&a->entries) < MOST)
+		new.stack = strdup(stack);
+	if (new.stack && !ray_hashmap_add(&a->entries, hash_of(pid, id), new))
+		free(new.stack);
 }
 
 /* Lines of a stack: "node`uv__fs_work+0x12" is native, "read (/app/x.js:3:4)" is JavaScript. */

@@ -9,6 +9,7 @@
 #ifndef RAY_VIEW_RECORDER_INTERNAL_H
 #define RAY_VIEW_RECORDER_INTERNAL_H
 
+#include "base/hashmap.h"
 #include "view/recorder.h"
 
 /* ---- recorder_table.c ---- */
@@ -16,12 +17,10 @@
 struct ray_recorder_row {
 	uint64_t key[4];
 	uint32_t value;
-	bool is_used;
 };
 
 struct ray_recorder_table {
-	struct ray_recorder_row *rows;
-	size_t room, used;
+	RAY_HASHMAP(struct ray_recorder_row) rows;
 };
 
 /* The row of the key, its value 0 if it is new. NULL without memory. Valid until the next call. */

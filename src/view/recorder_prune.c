@@ -132,19 +132,20 @@ static void move_functions(struct pruning *p, struct ray_recorder_stacks *s)
 	s->functions = (struct ray_recorder_table){ 0 };
 	s->list.at = NULL;
 	s->list.n = s->list.cap = 0;
-	for (size_t i = 0; i < old.room; i++) {
+	ray_hashmap_each(&old.rows, row)
+	{
 		struct ray_recorder_function f;
 		struct ray_recorder_row *own;
 		uint64_t key[4];
 
-		if (!old.rows[i].value)
+		if (!row->value)
 			continue;
-		f = list[old.rows[i].value - 1];
+		f = list[row->value - 1];
 		f.function = p->functions[f.function];
 		if (!f.function)
 			continue;
 		f.name = ray_profile_text(p->new, f.name);
-		memcpy(key, old.rows[i].key, sizeof(key));
+		memcpy(key, row->key, sizeof(key));
 		key[0] = (uintptr_t)ray_profile_text(p->new, (const char *)(uintptr_t)key[0]);
 		key[1] = (uintptr_t)ray_profile_text(p->new, (const char *)(uintptr_t)key[1]);
 		own = ray_recorder_table_get(&s->functions, key);

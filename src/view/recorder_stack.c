@@ -278,12 +278,9 @@ static uint32_t make_node(struct ray_recorder_stacks *s, struct ray_profile *p,
 	return node;
 }
 
-/* Texts around a stack are few, and known by their content. */
-static uint64_t hash_text(const char *text, uint64_t hash)
+static uint64_t hash_of(const char *text, uint64_t hash)
 {
-	for (; text && *text; text++)
-		hash = (hash ^ (uint8_t)*text) * 0x100000001b3ULL;
-	return hash;
+	return text ? ray_hash_text(hash, text) : ray_hash_word(hash, 0);
 }
 
 uint32_t ray_recorder_node(struct ray_recorder_stacks *s, struct ray_profile *p,
@@ -291,7 +288,8 @@ uint32_t ray_recorder_node(struct ray_recorder_stacks *s, struct ray_profile *p,
 {
 	const struct ray_fact_stack *user = sample->user, *kernel = sample->kernel;
 	const struct ray_fact_stack *dated = user && !user->is_lost ? user : kernel;
-	uint64_t around = hash_text(sample->leaf, hash_text(sample->root, 0xcbf29ce484222325ULL) + 1);
+	/* They are few, and known by their content. */
+	uint64_t around = hash_of(sample->leaf, hash_of(sample->root, 0));
 	uint64_t key[4] = { user ? user->id : 0, kernel ? kernel->id : 0, around,
 			    (uint64_t)sample->is_collection << 3 | (uint64_t)sample->is_waiting << 2 |
 				    (uint64_t)(user != NULL) << 1 | (kernel != NULL) };

@@ -5,14 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
+#include "base/hashmap.h"
 #include "base/vec.h"
 
 struct ray_tally {
 	struct ray_arena *arena;
 	RAY_VEC(struct ray_tally_row *) rows;
-	struct ray_tally_row **table; /* open addressing; its size is a power of two */
-	size_t table_size;
+	RAY_HASHMAP(struct ray_tally_row *) by_name;
 	bool failed;
 };
 
@@ -34,7 +33,7 @@ void ray_tally_free(struct ray_tally *t)
 		return;
 	ray_arena_free(t->arena);
 	ray_vec_free(&t->rows);
-	free(t->table);
+	ray_hashmap_free(&t->by_name);
 	free(t);
 }
 
@@ -49,9 +48,7 @@ void ray_tally_clear(struct ray_tally *t)
 	ray_arena_free(t->arena);
 	t->arena = arena;
 	t->rows.n = 0;
-	free(t->table);
-	t->table = NULL;
-	t->table_size = 0;
+	ray_hashmap_clear(&t->by_name);
 }
 
 bool ray_tally_failed(const struct ray_tally *t)
@@ -61,72 +58,29 @@ bool ray_tally_failed(const struct ray_tally *t)
 
 /* ---- rows ---- */
 
-static uint64_t hash(const char *kind, const char *name)
+static bool add_row(struct ray_tally *t, uint64_t hash, struct ray_tally_row *row)
 {
-	uint64_t h = 0xcbf29ce484222325ULL;
-
-	for (; *kind; kind++)
-		h = (h ^ (unsigned char)*kind) * 0x100000001b3ULL;
-	h = (h ^ '\n') * 0x100000001b3ULL;
-	for (; *name; name++)
-		h = (h ^ (unsigned char)*name) * 0x100000001b3ULL;
-	return h ^ h >> 32;
-}
-
-static struct ray_tally_row **place_of(const struct ray_tally *t, const char *kind, const char *name)
-{
-	uint64_t at = hash(kind, name);
-
-	for (;; at++) {
-		struct ray_tally_row **place = &t->table[at & (t->table_size - 1)];
-
-		if (!*place || (!strcmp((*place)->name, name) && !strcmp((*place)->kind, kind)))
-			return place;
-	}
-}
-
-static bool make_room(struct ray_tally *t)
-{
-	struct ray_tally_row **old = t->table;
-	size_t size = t->table_size ? t->table_size * 2 : 256;
-
-	if (t->rows.n * 2 < t->table_size)
-		return true;
-	t->table = calloc(size, sizeof(struct ray_tally_row *));
-	if (!t->table) {
-		t->table = old;
-		return false;
-	}
-	t->table_size = size;
-	for (size_t i = 0; i < t->rows.n; i++)
-		*place_of(t, t->rows.at[i]->kind, t->rows.at[i]->name) = t->rows.at[i];
-	free(old);
-	return true;
+	return row->name && row->kind && ray_vec_push(&t->rows, row) && ray_hashmap_add(&t->by_name, hash, row);
 }
 
 struct ray_tally_row *ray_tally_row(struct ray_tally *t, const char *kind, const char *name)
 {
-	struct ray_tally_row **place, *row;
+	uint64_t hash = ray_hash_text(ray_hash_text(0, kind), name);
+	struct ray_tally_row **known =
+		ray_hashmap_find(&t->by_name, hash, one, !strcmp((*one)->name, name) && !strcmp((*one)->kind, kind));
+	struct ray_tally_row *row;
 
-	if (!make_room(t)) {
-		t->failed = true;
-		return NULL;
-	}
-	place = place_of(t, kind, name);
-	row = *place;
-	if (row)
-		return row;
+	if (known)
+		return *known;
 	row = ray_arena_alloc(t->arena, sizeof(*row));
 	if (row) {
 		row->name = ray_arena_strdup(t->arena, name);
 		row->kind = ray_arena_strdup(t->arena, kind);
+		if (add_row(t, hash, row))
+			return row;
 	}
-	if (!row || !row->name || !row->kind || !ray_vec_push(&t->rows, row)) {
-		t->failed = true;
-		return NULL;
-	}
-	*place = row;
-	return row;
+	t->failed = true;
+	return NULL;
 }
 
 static void add(struct ray_tally *t, struct ray_histogram *to, const struct ray_histogram *h)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "view/keys.h"
 
 enum { USUAL_WINDOW = 2 /* 5 s */ };
@@ -34,21 +35,11 @@ struct ray_top_query ray_top_screen_query(const struct ray_top_screen *s)
 
 /* ---- functions by what they are ---- */
 
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-	do
-		hash = (hash ^ (unsigned char)*text) * 1099511628211u;
-	while (*text++);
-	return hash;
-}
-
 uint64_t ray_top_function_id(const struct ray_profile_function *f)
 {
-	uint64_t hash = hash_text(hash_text(14695981039346656037u, f->name), f->file);
+	uint64_t hash = ray_hash_text(ray_hash_text((uint64_t)f->kind, f->name), f->file);
 
-	hash = (hash ^ (uint64_t)f->kind) * 1099511628211u;
-	hash = (hash ^ (uint64_t)(uint32_t)f->line) * 1099511628211u;
-	hash = (hash ^ (uint64_t)(uint32_t)f->column) * 1099511628211u;
+	hash = ray_hash_word(hash, (uint64_t)(uint32_t)f->line << 32 | (uint32_t)f->column);
 	return hash ? hash : 1;
 }
 
