@@ -16,14 +16,28 @@ struct ray_hash_secret {
 	uint64_t add, multiply;
 };
 
-extern struct ray_hash_secret ray_hash_secret; /* set before main() */
+extern struct ray_hash_secret ray_hash_secret;	/* set before main() */
+void ray_hash_choose(const uint8_t random[16]); /* another one: for tests, and only while there is no map */
+
+/* Both halves of a product. What it makes of a bit depends on the secret: with some, few low bits. */
+static inline uint64_t ray_hash_fold_(uint64_t word)
+{
+	unsigned __int128 product = (unsigned __int128)(word ^ ray_hash_secret.add) * ray_hash_secret.multiply;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* Every bit reaches the low ones, whatever the secret is: places in maps are chosen by those. */
+static inline uint64_t ray_hash_spread_(uint64_t hash)
+{
+	hash = (hash ^ hash >> 32) * 0xd6e8feb86659fd93ULL;
+	return hash ^ hash >> 32;
+}
 
 /* Takes one more word into a hash. The first one is 0, or whatever tells one kind of key from another. */
 static inline uint64_t ray_hash_word(uint64_t hash, uint64_t word)
 {
-	unsigned __int128 product = (unsigned __int128)(hash ^ word ^ ray_hash_secret.add) * ray_hash_secret.multiply;
-
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
+	return ray_hash_spread_(ray_hash_fold_(hash ^ word));
 }
 
 static inline uint64_t ray_hash_bytes(uint64_t hash, const void *bytes, size_t size)
@@ -34,12 +48,11 @@ static inline uint64_t ray_hash_bytes(uint64_t hash, const void *bytes, size_t s
 	hash = ray_hash_word(hash, size);
 	for (; size >= sizeof(word); size -= sizeof(word), b += sizeof(word)) {
 		memcpy(&word, b, sizeof(word));
-		hash = ray_hash_word(hash, word);
+		hash = ray_hash_fold_(hash ^ word);
 	}
-	if (!size)
-		return hash;
 	word = 0;
-	memcpy(&word, b, size);
+	if (size)
+		memcpy(&word, b, size);
 	return ray_hash_word(hash, word);
 }
 
