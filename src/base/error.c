@@ -108,6 +108,14 @@ struct ray_error *ray_error_remedy(struct ray_error *err, const char *fmt, ...)
 	return err;
 }
 
+struct ray_error *ray_error_first(struct ray_error *first, struct ray_error *second)
+{
+	if (!first)
+		return second;
+	ray_error_free(second);
+	return first;
+}
+
 enum ray_code ray_error_code(const struct ray_error *err)
 {
 	return err ? err->code : RAY_DONE;

@@ -1,6 +1,5 @@
 /* core.c - `noderay core`: an ELF core of a running process. SPDX-License-Identifier: MIT */
-#include <signal.h>
-
+#include "base/interrupt.h"
 #include "cmd/cmd.h"
 #include "cmd/core_file.h"
 
@@ -31,8 +30,7 @@ static struct ray_error *run(const struct ray_call *call)
 	if (!path.length)
 		return ray_error_new(RAY_USAGE, "-o: a file name is needed");
 	options.path = path.bytes;
-	/* A limit on file sizes is an error to be told, not a signal to die by. */
-	signal(SIGXFSZ, SIG_IGN);
+	ray_interrupt_keep();
 	err = ray_gcore(t, &options, &report);
 	if (err)
 		return err;

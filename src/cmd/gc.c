@@ -38,7 +38,6 @@ static struct ray_error *run(const struct ray_call *call)
 				    .width = ray_view_width(stdout) };
 	struct ray_script s = { .call = call, .name = "gc", .on_fact = on_fact };
 	ray_auto(ray_gc_view, view) = NULL;
-	bool is_shown = false;
 	uint64_t slow;
 	struct ray_error *err = ray_call_duration(call, "slow", 1000000, 0, &slow);
 
@@ -51,8 +50,8 @@ static struct ray_error *run(const struct ray_call *call)
 		err = ray_gc_view_create(&o, stdout, &view);
 	s.arg = view;
 	if (!err)
-		err = ray_script_run(&s, &is_shown);
-	if (!err && !is_shown)
+		err = ray_script_run(&s);
+	if (s.has_started)
 		ray_gc_view_finish(view, s.duration_ns);
 	ray_script_deinit(&s);
 	return err;

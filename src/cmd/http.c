@@ -181,7 +181,6 @@ static struct ray_error *run(const struct ray_call *call)
 	struct ray_script s = { .call = call, .name = "http", .on_fact = on_fact, .on_start = on_start };
 	ray_auto(ray_http_view, view) = NULL;
 	struct ray_error *err = translation_check(call, &s);
-	bool is_shown = false;
 
 	s.only_show = ray_call_has(call, "script");
 	if (!err)
@@ -194,8 +193,8 @@ static struct ray_error *run(const struct ray_call *call)
 		err = ray_http_view_create(&o, stdout, &view);
 	s.arg = view;
 	if (!err)
-		err = ray_script_run(&s, &is_shown);
-	if (!err && !is_shown)
+		err = ray_script_run(&s);
+	if (s.has_started)
 		ray_http_view_finish(view, now_ns());
 	ray_script_deinit(&s);
 	return err;

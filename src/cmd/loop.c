@@ -72,7 +72,7 @@ static struct ray_error *run_reports(const struct ray_call *call)
 		err = ray_loop_view_create(&o, stdout, &view);
 	s.arg = view;
 	if (!err)
-		err = ray_script_run(&s, NULL);
+		err = ray_script_run(&s);
 	ray_script_deinit(&s);
 	return err;
 }
@@ -136,7 +136,6 @@ static struct ray_error *run_blocks(const struct ray_call *call)
 				      .is_json = o.is_json,
 				      .is_wanted = ray_call_has(call, "core") } };
 	struct ray_error *err = ray_call_duration(call, "block", MS_NS, 0, &o.limit_ns);
-	bool is_shown = false;
 
 	if (!err && o.limit_ns < MS_NS)
 		err = ray_error_new(RAY_USAGE, "loop: --block can be 1ms or more");
@@ -145,8 +144,8 @@ static struct ray_error *run_blocks(const struct ray_call *call)
 	if (!err && !(b.view = ray_block_view_create(&o, stdout)))
 		err = &ray_enomem;
 	if (!err)
-		err = ray_script_run(&b.script, &is_shown);
-	if (!err && !is_shown)
+		err = ray_script_run(&b.script);
+	if (b.script.has_started)
 		ray_block_view_finish(b.view, b.start_ns + b.script.duration_ns, b.script.duration_ns);
 	if (!err && b.core.err) {
 		err = b.core.err;

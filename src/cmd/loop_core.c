@@ -4,7 +4,6 @@
  * told with a time before the one at which the process ran on: the core is of something else, is removed, and the next block gets its chance. */
 #include "cmd/loop_core.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +42,6 @@ static struct ray_error *take(struct ray_loop_core *c)
 	err = ray_target_open(&(struct ray_target_options){ .name = name }, &t);
 	if (err)
 		return err;
-	signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is an error to be told */
 	c->start_ns = now_ns();
 	err = ray_gcore(t, &options, &report);
 	if (err)

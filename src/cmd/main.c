@@ -112,7 +112,7 @@ int main(int argc, char **argv)
 	if (!setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1)
 		setlocale(LC_CTYPE, "C.UTF-8");
 	err = answer(verb ? run_verb(verb, words, argv + 1) : run_words(words, argv + 1));
-	written = report(ray_stdio_finish());
+	written = report(ray_stdio_finish(stdout));
 	code = report(err);
 	return code ? code : written ? written : ray_call_exit_status();
 }

@@ -73,7 +73,6 @@ struct ray_error *ray_operations_run(const struct ray_call *call, const struct r
 	struct ray_script s = { .call = call, .name = kind->verb, .on_fact = on_fact, .on_start = on_start };
 	ray_auto(ray_operations, view) = NULL;
 	struct ray_error *err = set_filters(&s, call);
-	bool is_shown = false;
 
 	if (!err)
 		err = set_table(&s, call, &o);
@@ -83,8 +82,8 @@ struct ray_error *ray_operations_run(const struct ray_call *call, const struct r
 		err = ray_operations_create(kind, &o, stdout, &view);
 	s.arg = view;
 	if (!err)
-		err = ray_script_run(&s, &is_shown);
-	if (!err && !is_shown)
+		err = ray_script_run(&s);
+	if (s.has_started)
 		ray_operations_finish(view);
 	ray_script_deinit(&s);
 	return err;

@@ -56,12 +56,11 @@ static struct ray_error *run(const struct ray_call *call)
 	struct ray_script s = { .call = call, .name = "pool", .on_fact = on_fact, .arg = view };
 	struct ray_error *err = view && pools ? set(&s, call) : &ray_enomem;
 	struct timespec now;
-	bool is_shown = false;
 
 	if (!err)
-		err = ray_script_run(&s, &is_shown);
+		err = ray_script_run(&s);
 	clock_gettime(CLOCK_REALTIME, &now);
-	if (!err && !is_shown)
+	if (s.has_started)
 		ray_pool_view_finish(view, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
 	ray_script_deinit(&s);
 	return err;

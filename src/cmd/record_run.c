@@ -317,7 +317,6 @@ struct ray_error *ray_record_run(struct ray_record_run *r)
 					  .most_functions = MOST_FUNCTIONS,
 					  .arg = r };
 	struct ray_error *err = NULL;
-	bool is_shown = false;
 
 	if (r->mode != RAY_MODE_CPU && !ray_call_has(r->script.call, "show-script"))
 		err = ray_script_check_rights("cannot load BPF programs, without which only what runs can be recorded");
@@ -336,10 +335,10 @@ struct ray_error *ray_record_run(struct ray_record_run *r)
 	r->script.doing = "a recording";
 	if (r->mode == RAY_MODE_CPU)
 		r->script.plain_hz = r->frequency;
-	err = ray_script_run(&r->script, &is_shown);
+	err = ray_script_run(&r->script);
 	wipe_progress(r);
-	if (!err && !is_shown)
-		err = write_profile(r);
+	if (r->script.has_started)
+		err = ray_error_first(err, write_profile(r));
 	ray_recorder_free(r->recorder);
 	ray_source_maps_free(r->maps);
 	return err;

@@ -8,6 +8,8 @@
 
 #include "base/clock.h"
 #include "base/duration.h"
+#include "base/interrupt.h"
+#include "base/round.h"
 #include "cmd/signals.h"
 #include "cmd/trace.h"
 #include "probe/watch.h"
@@ -213,6 +215,7 @@ static struct ray_error *work(struct ray_script *s, struct ray_trace_call *t, st
 	int rounds_left = 1;
 
 	while (!err && status == RAY_TRACE_GOES_ON && !ray_interrupted && !s->is_done && rounds_left) {
+		ray_round_begin();
 		if (end_ns && ray_clock_ns() >= end_ns)
 			break;
 		ray_trace_procs_wait(t, ray_trace_fd(trace), ray_trace_wait_ms(trace, ray_script_wait_ms(end_ns)));
@@ -224,6 +227,7 @@ static struct ray_error *work(struct ray_script *s, struct ray_trace_call *t, st
 		if (ray_stdio_reader_is_gone(stdout))
 			break;
 	}
+	ray_rounds_end();
 	return err;
 }
 
@@ -235,7 +239,7 @@ static struct ray_error *run_trace(struct ray_script *s, struct ray_trace_call *
 
 	if (err)
 		return err;
-	ray_signals_keep_output();
+	ray_interrupt_keep();
 	ray_stdio_batch(stdout);
 	ray_script_say_doing(s, t);
 	s->trace = trace;
@@ -246,9 +250,9 @@ static struct ray_error *run_trace(struct ray_script *s, struct ray_trace_call *
 	if (!err)
 		err = work(s, t, trace, duration_ns ? start_ns + duration_ns : 0);
 	s->duration_ns = ray_clock_ns() - start_ns;
-	if (!err)
-		err = ray_trace_stop(trace);
-	if (!err && s->on_round)
+	/* Whatever ends it: what was collected is printed. */
+	err = ray_error_first(err, ray_trace_stop(trace));
+	if (s->on_round)
 		s->on_round(s->arg);
 	s->trace = NULL;
 	return err;
@@ -346,15 +350,13 @@ static struct ray_error *execute(struct ray_script *s, struct ray_trace_call *t,
 	return err;
 }
 
-struct ray_error *ray_script_run(struct ray_script *s, bool *is_shown)
+struct ray_error *ray_script_run(struct ray_script *s)
 {
 	bool is_only_shown = s->only_show || ray_call_has(s->call, "show-script");
 	struct ray_trace_call t = { 0 };
 	struct ray_error *err = read_text(s);
 	uint64_t duration_ns = 0;
 
-	if (is_shown)
-		*is_shown = is_only_shown;
 	if (!err && ray_call_has(s->call, "no-children"))
 		err = ray_script_set_option(s, "follow", "targets");
 	else if (!err && s->any_process && ray_call_has(s->call, "all"))

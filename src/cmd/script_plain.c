@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/interrupt.h"
+#include "base/round.h"
 #include "cmd/script.h"
 #include "cmd/signals.h"
 #include "cmd/trace.h"
@@ -81,6 +82,7 @@ static struct ray_error *work(struct ray_script *s, struct ray_trace_call *t, ui
 	struct ray_error *err = NULL;
 
 	while (!err && !ray_interrupted && !s->is_done && !(end_ns && ray_clock_ns() >= end_ns)) {
+		ray_round_begin();
 		err = ray_sampling_work(s->sampling, ray_script_wait_ms(end_ns));
 		if (s->plain_report_ns && ray_clock_ns() >= report_ns) {
 			report_ns += s->plain_report_ns;
@@ -91,6 +93,7 @@ static struct ray_error *work(struct ray_script *s, struct ray_trace_call *t, ui
 		if (ray_stdio_reader_is_gone(stdout) || (ray_trace_procs_ended(t) && ray_sampling_is_over(s->sampling)))
 			break;
 	}
+	ray_rounds_end();
 	return err;
 }
 
@@ -109,7 +112,7 @@ static struct ray_error *run(struct ray_script *s, struct ray_trace_call *t, uin
 	uint64_t start_ns = ray_clock_ns();
 	struct ray_error *err;
 
-	ray_signals_keep_output();
+	ray_interrupt_keep();
 	ray_stdio_batch(stdout);
 	say_how(&report);
 	ray_script_say_doing(s, t);

@@ -12,37 +12,14 @@
 #include "base/auto.h"
 #include "base/interrupt.h"
 
-static void on_interrupt(int signal)
-{
-	(void)signal;
-	ray_interrupted = 1;
-}
-
 void ray_signals_install(void)
 {
-	/* No SA_RESTART: a blocking read must return, so that its caller looks at the flag. */
-	struct sigaction interrupt = { .sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND };
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
 
-	sigaction(SIGINT, &interrupt, NULL);
-	sigaction(SIGTERM, &interrupt, NULL);
-	if (sigaction(SIGHUP, NULL, &before) || before.sa_handler != SIG_IGN) /* nohup */
-		sigaction(SIGHUP, &interrupt, NULL);
-	/* A reader that goes away must not kill us while a target is stopped. */
+	ray_interrupt_install();
+	/* A reader that goes away, or a limit on the size of files, is an error to be told, and must not kill us while a target is stopped. */
 	sigaction(SIGPIPE, &ignore, NULL);
-}
-
-void ray_signals_keep_output(void)
-{
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction now;
-
-	for (size_t i = 0; i < RAY_COUNT(signals); i++) {
-		if (sigaction(signals[i], NULL, &now) || now.sa_handler != on_interrupt)
-			continue;
-		now.sa_flags |= SA_RESTART;
-		sigaction(signals[i], &now, NULL);
-	}
+	sigaction(SIGXFSZ, &ignore, NULL);
 }
 
 void ray_stdio_reserve(void)
@@ -78,28 +55,28 @@ bool ray_stdio_reader_is_gone(FILE *out)
 	return failed && is_closed(fileno(out));
 }
 
-/* Why writing to stdout fails, asked anew, since stdio keeps no errno; 0 if it does not say. */
-static int write_error(void)
+/* Why writing fails, asked anew, since stdio keeps no errno; 0 if it does not say. */
+static int write_error(int fd)
 {
 	struct statvfs disk;
 
-	if (write(STDOUT_FILENO, "", 0) < 0)
+	if (write(fd, "", 0) < 0)
 		return errno;
-	return !fstatvfs(STDOUT_FILENO, &disk) && disk.f_blocks && !disk.f_bavail ? ENOSPC : 0;
+	return !fstatvfs(fd, &disk) && disk.f_blocks && !disk.f_bavail ? ENOSPC : 0;
 }
 
-struct ray_error *ray_stdio_finish(void)
+struct ray_error *ray_stdio_finish(FILE *out)
 {
-	bool failed = ferror(stdout);
+	bool failed = ferror(out);
 	int errnum = 0;
 
-	if (fflush(stdout)) {
+	if (fflush(out)) {
 		failed = true;
 		errnum = errno;
 	} else if (failed) {
-		errnum = write_error();
+		errnum = write_error(fileno(out));
 	}
-	if (!failed || errnum == EPIPE || is_closed(STDOUT_FILENO))
+	if (!failed || errnum == EPIPE || is_closed(fileno(out)))
 		return NULL;
 	if (!errnum)
 		return ray_error_new(RAY_FAILED, "cannot write all of the output");

@@ -8,17 +8,15 @@
 
 #include "base/error.h"
 
-/* The first SIGINT, SIGTERM or SIGHUP sets ray_interrupted (base/interrupt.h), the second one ends the process. */
+/* Those that end it (base/interrupt.h), and those that must not. */
 void ray_signals_install(void);
-/* From now on only waiting is interrupted, no write to a slow reader: stdio would drop what it holds. For whoever waits by poll() or epoll. */
-void ray_signals_keep_output(void);
 /* Sees to it that no file opened later becomes standard input, output or error. */
 void ray_stdio_reserve(void);
 /* From now on lines are written together, as many as there are: for one file, and for whoever flushes it before it waits. */
 void ray_stdio_batch(FILE *out);
 /* Flushes; whether nobody is there to read it, which may have shown in an earlier write. */
 bool ray_stdio_reader_is_gone(FILE *out);
-/* Flushes stdout: an error if something could not be written, but not when the reader went away. */
-RAY_MUST_USE struct ray_error *ray_stdio_finish(void);
+/* Flushes: an error if something could not be written, but not when the reader went away. */
+RAY_MUST_USE struct ray_error *ray_stdio_finish(FILE *out);
 
 #endif

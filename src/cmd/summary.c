@@ -49,11 +49,10 @@ static struct ray_error *run(const struct ray_call *call)
 	ray_auto(ray_summary, view) = ray_summary_create(stdout, ray_call_has(call, "json"), ray_view_width(stdout));
 	struct ray_summary_about about;
 	struct ray_error *err;
-	bool is_shown = false;
 
 	page.view = view;
-	err = arena && view ? ray_script_run(&s, &is_shown) : &ray_enomem;
-	if (!err && !is_shown) {
+	err = arena && view ? ray_script_run(&s) : &ray_enomem;
+	if (s.has_started) {
 		ray_summary_look(page.pid, arena, &about);
 		ray_summary_print(view, &about, s.duration_ns);
 	}

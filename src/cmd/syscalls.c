@@ -186,15 +186,14 @@ static struct ray_error *run(const struct ray_call *call)
 							.columns = ray_call_value(call, "columns") };
 	ray_auto(ray_syscalls_view, view) = NULL;
 	struct ray_error *err;
-	bool is_shown;
 
 	err = ray_syscalls_create(&settings, &view);
 	s.arg = view;
 	if (!err)
 		err = configure(call, &s);
 	if (!err)
-		err = ray_script_run(&s, &is_shown);
-	if (!err && !is_shown)
+		err = ray_script_run(&s);
+	if (s.has_started)
 		ray_syscalls_finish(view, s.duration_ns);
 	ray_script_deinit(&s);
 	return err;

@@ -103,7 +103,6 @@ static void release_notes(void)
 /* ---- signals ---- */
 
 static const int fatal_signals[] = { SIGQUIT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
-static const int end_signals[] = { SIGINT, SIGTERM, SIGHUP };
 
 static void die(int signal)
 {
@@ -117,17 +116,18 @@ static void on_fatal(int signal)
 	die(signal);
 }
 
-/* The first is a wish; the second, when nobody has listened to the first, ends it. */
-static void on_end(int signal)
+/* In the handler of a signal that ends us. On a screen that somebody holds by Ctrl-S nothing can be written. */
+static void leave(void *arg)
 {
-	struct sigaction usual = { .sa_handler = SIG_DFL };
+	struct pollfd p = { .fd = STDOUT_FILENO, .events = POLLOUT };
 
-	if (!ray_interrupted) {
-		ray_interrupted = 1;
-		return;
-	}
-	sigaction(signal, &usual, NULL);
-	die(signal);
+	(void)arg;
+	if (terminal.is_on && poll(&p, 1, 0) == 1)
+		write_all(STDOUT_FILENO, leave_text, sizeof(leave_text) - 1);
+	if (terminal.is_on)
+		tcsetattr(STDIN_FILENO, TCSANOW, &terminal.before);
+	terminal.is_on = 0;
+	release_notes();
 }
 
 static void on_change(int signal)
@@ -141,14 +141,10 @@ static void on_change(int signal)
 static void install(void)
 {
 	struct sigaction fatal = { .sa_handler = on_fatal, .sa_flags = (int)SA_RESETHAND };
-	struct sigaction end = { .sa_handler = on_end, .sa_flags = SA_RESTART };
 	struct sigaction change = { .sa_handler = on_change, .sa_flags = SA_RESTART }, before;
 
 	for (size_t i = 0; i < RAY_COUNT(fatal_signals); i++)
 		sigaction(fatal_signals[i], &fatal, NULL);
-	for (size_t i = 0; i < RAY_COUNT(end_signals); i++)
-		if (!sigaction(end_signals[i], NULL, &before) && before.sa_handler != SIG_IGN)
-			sigaction(end_signals[i], &end, NULL);
 	sigaction(SIGWINCH, &change, NULL);
 	sigaction(SIGCONT, &change, NULL);
 	if (!sigaction(SIGTSTP, NULL, &before) && before.sa_handler != SIG_IGN)
@@ -196,6 +192,7 @@ struct ray_error *ray_terminal_open(void)
 		return err;
 	}
 	install();
+	ray_interrupt_undo(leave, NULL);
 	if (!is_registered)
 		atexit(ray_terminal_close);
 	is_registered = true;
@@ -208,6 +205,7 @@ void ray_terminal_close(void)
 {
 	if (!terminal.is_open)
 		return;
+	ray_interrupt_undo_no_more(leave, NULL);
 	turn_off();
 	terminal.is_open = 0;
 	release_notes();

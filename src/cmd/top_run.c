@@ -335,7 +335,6 @@ static void clean_up(struct ray_top_run *r)
 struct ray_error *ray_top_run(struct ray_top_run *r)
 {
 	struct ray_error *err = prepare(r) ? NULL : &ray_enomem;
-	bool is_shown = false;
 
 	r->script.on_fact = on_fact;
 	r->script.on_start = on_start;
@@ -347,9 +346,11 @@ struct ray_error *ray_top_run(struct ray_top_run *r)
 	r->script.events_optional = true;
 	r->script.quiet_command = !r->is_batch;
 	if (!err)
-		err = ray_script_run(&r->script, &is_shown);
-	if (!err && !is_shown)
+		err = ray_script_run(&r->script);
+	if (r->script.has_started && !err)
 		finish(r);
+	else if (r->script.has_started)
+		cut_last(r);
 	clean_up(r);
 	if (!err)
 		return r->err;

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/interrupt.h"
+#include "base/round.h"
 #include "base/version.h"
 #include "cmd/signals.h"
 
@@ -104,14 +106,15 @@ static struct ray_error *work(struct ray_trace_call *t, struct ray_trace *trace)
 	int rounds_left = 1;
 
 	while (!err && status == RAY_TRACE_GOES_ON && !ray_interrupted && rounds_left) {
+		ray_round_begin();
 		ray_trace_procs_wait(t, ray_trace_fd(trace), ROUND_MS);
 		if (ray_trace_procs_ended(t))
 			rounds_left--; /* what they did last is in the buffer */
 		err = ray_trace_work(trace, 0, &status);
 		if (ray_stdio_reader_is_gone(t->out))
 			break;
-		clearerr(t->out);
 	}
+	ray_rounds_end();
 	if (ray_interrupted && !t->is_testing)
 		fputc('\n', t->out);
 	return err;
@@ -123,14 +126,14 @@ static struct ray_error *run_trace(struct ray_trace_call *t, struct ray_trace *t
 
 	if (err)
 		return err;
-	ray_signals_keep_output();
+	ray_interrupt_keep();
 	if (t->options.destructive)
 		ray_trace_notice(t, "allowing destructive actions");
 	err = ray_trace_procs_release(t, trace);
 	if (!err)
 		err = work(t, trace);
-	if (!err)
-		err = ray_trace_stop(trace);
+	/* Whatever ends it: what was collected is printed. */
+	err = ray_error_first(err, ray_trace_stop(trace));
 	ray_call_exit_with(ray_trace_exit_code(trace));
 	return err;
 }
@@ -182,6 +185,8 @@ static struct ray_error *run(const struct ray_call *call)
 
 	if (!err)
 		err = run_all(&t);
+	if (t.out && t.out != stdout)
+		err = ray_error_first(err, ray_error_wrap(ray_stdio_finish(t.out), "%s", t.out_name));
 	ray_trace_call_deinit(&t);
 	return err;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/command.h"
 #include "engine/consume.h"
 #include "lang/functions.h"
 #include "view/socket.h"
@@ -246,8 +247,9 @@ static struct ray_error *do_system(struct call *k)
 	format_text(k, &command);
 	ray_consumer_flush(k->c);
 	fflush(k->c->file);
-	if (system(ray_text_get(&command)) == -1)
-		complain(k, "couldn't run \"%s\": %s", ray_text_get(&command), strerror(errno));
+	if (!ray_command_run(ray_text_get(&command)))
+		complain(k, "couldn't run \"%s\": %s", ray_text_get(&command),
+			 errno ? strerror(errno) : "it goes on, and is not waited for");
 	return NULL;
 }
 

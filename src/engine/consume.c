@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/interrupt.h"
 
 enum {
 	FLUSH_AT = 256 * 1024,
@@ -324,9 +325,18 @@ static bool holds_records(const struct ray_consumer *c)
 	return false;
 }
 
-struct ray_error *ray_consumer_drain(struct ray_consumer *c, bool is_last)
+/* After a signal there is a second for all that is left to do. */
+static const uint32_t signal_ms[] = { [RAY_DRAIN_END] = 400, [RAY_DRAIN_AFTER_END] = 600 };
+
+struct ray_error *ray_consumer_drain(struct ray_consumer *c, enum ray_drain how)
 {
-	struct ray_error *err = ray_ring_take(&c->ring, is_last ? 0 : ray_clock_ns() + TURN_NS, take_record, c);
+	bool is_end = how == RAY_DRAIN_END || how == RAY_DRAIN_AFTER_END;
+	struct ray_ring_limit limit = { .end_ns = how == RAY_DRAIN_TURN ? ray_clock_ns() + TURN_NS : 0,
+					.signal_ms = is_end ? signal_ms[how] : 0 };
+	struct ray_error *err = ray_ring_take(&c->ring, &limit, take_record, c);
+
+	if (is_end && ray_interrupt_passed(limit.signal_ms))
+		c->unread += ray_ring_skip(&c->ring);
 
 	if (!holds_records(c))
 		ray_stacker_age(c->t->stacker);

@@ -40,8 +40,15 @@ struct ray_ring {
 typedef struct ray_error *ray_ring_fn(void *arg, const void *record, size_t size);
 RAY_MUST_USE struct ray_error *ray_ring_open(int fd, size_t size, struct ray_ring *ret);
 void ray_ring_close(struct ray_ring *r);
-/* All that is there now, and what comes meanwhile up to as much again; an error of fn ends it, and, if it is not 0, end_ns of the clock: the rest is there the next time. */
-RAY_MUST_USE struct ray_error *ray_ring_take(struct ray_ring *r, uint64_t end_ns, ray_ring_fn *fn, void *arg);
+struct ray_ring_limit {
+	uint64_t end_ns;    /* of the clock; 0: none */
+	uint32_t signal_ms; /* after a signal that ends noderay; 0: at once */
+};
+/* All that is there now, and what comes meanwhile up to as much again; an error of fn ends it, and the limit: the rest is there the next time. One record is always taken. */
+RAY_MUST_USE struct ray_error *ray_ring_take(struct ray_ring *r, const struct ray_ring_limit *limit, ray_ring_fn *fn,
+					     void *arg);
+/* Passes over all that is there: how many records that were. */
+uint64_t ray_ring_skip(struct ray_ring *r);
 /* Position behind the last record that programs have sent. */
 unsigned long ray_ring_end(const struct ray_ring *r);
 /* What will be taken, without taking it; each record is shown once. */
@@ -244,6 +251,7 @@ struct ray_consumer {
 	uint64_t named_ns;			      /* when ray_aggs_name() last looked */
 	RAY_VEC(struct ray_speculation) speculations; /* by id - 1 */
 	uint64_t speculative_drops;
+	uint64_t unread;	   /* records for which there was no time at the end */
 	struct ray_state reported; /* the counts that were told */
 	uint64_t reported_ns;	   /* when */
 	uint64_t reported_speculative_drops;

@@ -85,6 +85,11 @@ void ray_consumer_tell_drops(struct ray_consumer *c)
 	if (held)
 		tell(c, &(struct row){ 0, "SPEC", "speculative drop", "" }, held);
 	c->reported_speculative_drops = c->speculative_drops;
+	if (c->unread)
+		ray_consumer_note(c, "%llu record%s that came last %s not read: there was no time for them",
+				  (unsigned long long)c->unread, c->unread > 1 ? "s" : "",
+				  c->unread > 1 ? "were" : "was");
+	c->unread = 0;
 }
 
 void ray_consumer_report_drops(struct ray_consumer *c)

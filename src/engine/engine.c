@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/interrupt.h"
 #include "engine/follow.h"
 #include "engine/kin.h"
 #include "engine/progeny.h"
@@ -263,7 +264,7 @@ struct ray_error *ray_trace_work(struct ray_trace *t, int timeout_ms, enum ray_t
 		wait_for_data(t, timeout_ms);
 	err = t->follow ? ray_follow_work(t->follow) : NULL;
 	if (!err)
-		err = ray_consumer_drain(t->consumer, done);
+		err = ray_consumer_drain(t->consumer, done ? RAY_DRAIN_ALL : RAY_DRAIN_TURN);
 	if (err)
 		return err;
 	ray_consumer_report_drops(t->consumer);
@@ -278,19 +279,16 @@ struct ray_error *ray_trace_stop(struct ray_trace *t)
 
 	if (!t->is_started || t->is_stopped)
 		return NULL;
+	ray_interrupt_writing(RAY_WRITING_OUTPUT, fileno(t->settings.out));
 	t->is_stopped = true;
 	t->state->activity = RAY_DRAINING;
 	ray_entries_detach(t);
-	err = ray_consumer_drain(t->consumer, true);
+	err = ray_consumer_drain(t->consumer, RAY_DRAIN_END);
 	t->state->exit_count = 0; /* exit() in END has the last word */
-	if (!err)
-		err = ray_entry_run(t, RAY_SITE_END);
+	err = ray_error_first(err, ray_entry_run(t, RAY_SITE_END));
 	t->state->activity = RAY_STOPPED;
-	if (!err)
-		err = ray_consumer_drain(t->consumer, true);
-	if (!err)
-		err = ray_consumer_finish(t->consumer);
-	return err;
+	err = ray_error_first(err, ray_consumer_drain(t->consumer, RAY_DRAIN_AFTER_END));
+	return ray_error_first(err, ray_consumer_finish(t->consumer));
 }
 
 int ray_trace_exit_code(const struct ray_trace *t)

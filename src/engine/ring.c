@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/interrupt.h"
 #include "engine/consume.h"
 
 enum {
@@ -48,9 +49,17 @@ void ray_ring_close(struct ray_ring *r)
 	r->taken = NULL;
 }
 
+/* After a signal the clock is looked at for each record: naming one, or what a script does with it, may take long. */
+static bool is_time_up(uint32_t n, uint64_t end_ns, uint32_t signal_ms)
+{
+	if (ray_interrupted)
+		return ray_interrupt_passed(signal_ms);
+	return end_ns && n % LOOKS == 0 && ray_clock_ns() >= end_ns;
+}
+
 /* One after the other from `at` to `end`. *stopped: a record is still being written, or time is up. */
-static struct ray_error *take_until(struct ray_ring *r, unsigned long *at, unsigned long end, uint64_t end_ns,
-				    ray_ring_fn *fn, void *arg, bool *stopped)
+static struct ray_error *take_until(struct ray_ring *r, unsigned long *at, unsigned long end,
+				    const struct ray_ring_limit *limit, ray_ring_fn *fn, void *arg, bool *stopped)
 {
 	struct ray_error *err = NULL;
 	unsigned long told = *at;
@@ -72,13 +81,13 @@ static struct ray_error *take_until(struct ray_ring *r, unsigned long *at, unsig
 			__atomic_store_n(r->taken, *at, __ATOMIC_RELEASE);
 			told = *at;
 		}
-		*stopped = end_ns && n % LOOKS == 0 && ray_clock_ns() >= end_ns;
+		*stopped = is_time_up(n, limit->end_ns, limit->signal_ms);
 	}
 	__atomic_store_n(r->taken, *at, __ATOMIC_RELEASE);
 	return err;
 }
 
-struct ray_error *ray_ring_take(struct ray_ring *r, uint64_t end_ns, ray_ring_fn *fn, void *arg)
+struct ray_error *ray_ring_take(struct ray_ring *r, const struct ray_ring_limit *limit, ray_ring_fn *fn, void *arg)
 {
 	unsigned long at = *r->taken, most = at + 2 * r->size;
 	struct ray_error *err = NULL;
@@ -89,10 +98,27 @@ struct ray_error *ray_ring_take(struct ray_ring *r, uint64_t end_ns, ray_ring_fn
 
 		if (at >= end)
 			break;
-		err = take_until(r, &at, end, end_ns, fn, arg, &stopped);
+		err = take_until(r, &at, end, limit, fn, arg, &stopped);
 	}
 	r->at = at;
 	return err;
+}
+
+static struct ray_error *count_one(void *arg, const void *record, size_t size)
+{
+	(void)record;
+	(void)size;
+	++*(uint64_t *)arg;
+	return NULL;
+}
+
+uint64_t ray_ring_skip(struct ray_ring *r)
+{
+	static const struct ray_ring_limit no_limit = { .signal_ms = UINT32_MAX };
+	uint64_t count = 0;
+
+	ray_error_free(ray_ring_take(r, &no_limit, count_one, &count));
+	return count;
 }
 
 unsigned long ray_ring_end(const struct ray_ring *r)

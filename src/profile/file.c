@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/interrupt.h"
 #include "base/text.h"
 #include "target/unpack.h"
 
@@ -177,12 +178,20 @@ struct output {
 	bool is_pipe; /* standard output: whoever reads it may go before the end */
 };
 
+/* Also in handlers of signals. */
+static void remove_partial(void *path)
+{
+	unlink(path);
+}
+
 static void close_output(struct output *o)
 {
 	if (o->file)
 		fclose(o->file);
-	if (o->partial)
+	if (o->partial) {
+		ray_interrupt_undo_no_more(remove_partial, o->partial);
 		unlink(o->partial);
+	}
 	free(o->partial);
 	free(o->path);
 }
@@ -213,6 +222,8 @@ static struct ray_error *open_partial(struct output *o, mode_t mode)
 		free(ray_take(o->partial));
 		return ray_error_errno(RAY_FAILED, errno, "cannot be written");
 	}
+	ray_interrupt_undo(remove_partial, o->partial);
+	ray_interrupt_writing(RAY_WRITING_FILE, fd);
 	o->file = fdopen(fd, "w");
 	if (!o->file)
 		close(fd);
@@ -230,7 +241,11 @@ static struct ray_error *open_output(const char *path, struct output *o)
 	if (is_there && S_ISDIR(st.st_mode))
 		return ray_error_new(RAY_FAILED, "is a directory");
 	if (is_there && !S_ISREG(st.st_mode)) {
+		ray_interrupt_writing(RAY_WRITING_NOTHING,
+				      -1); /* a pipe with a name is opened when somebody reads it */
 		o->file = fopen(path, "we");
+		if (o->file)
+			ray_interrupt_writing(RAY_WRITING_OUTPUT, fileno(o->file));
 		return o->file ? NULL : ray_error_errno(RAY_FAILED, errno, "cannot be written");
 	}
 	o->path = is_there ? realpath(path, NULL) : strdup(path);
@@ -256,6 +271,8 @@ static struct ray_error *finish(struct output *o)
 		return ray_error_errno(RAY_FAILED, errnum, "cannot be written");
 	if (o->partial && rename(o->partial, o->path))
 		return ray_error_errno(RAY_FAILED, errno, "cannot be written");
+	if (o->partial)
+		ray_interrupt_undo_no_more(remove_partial, o->partial);
 	free(ray_take(o->partial));
 	return NULL;
 }

@@ -35,10 +35,12 @@ static struct ray_error *cannot_write(const struct ray_out *o, int e)
 	struct ray_error *err = ray_error_errno(RAY_FAILED, e, "cannot write %s", o->path);
 
 	if (e == ENOSPC || e == EDQUOT)
-		return ray_error_remedy(err, "write to another file system with -o, or compress with --zstd");
+		return ray_error_remedy(err, "write to another file system with -o%s",
+					o->zstd ? "" : ", or compress with --zstd");
 	if (e == EFBIG)
-		return ray_error_remedy(
-			err, "ulimit -f or the file system bounds the size of a file: try --zstd or another place");
+		return ray_error_remedy(err,
+					"ulimit -f or the file system bounds the size of a file: try %sanother place",
+					o->zstd ? "" : "--zstd or ");
 	return err;
 }
 
@@ -56,6 +58,12 @@ static struct ray_error *check_free_name(const struct ray_out *o)
 		return ray_error_remedy(ray_error_new(RAY_FAILED, "%s: file exists", o->path),
 					"-f replaces it, -o FILE names another");
 	return NULL;
+}
+
+/* Also in handlers of signals. */
+static void remove_partial(void *path)
+{
+	unlink(path);
 }
 
 static struct ray_error *create(struct ray_out *o)
@@ -79,6 +87,7 @@ static struct ray_error *create(struct ray_out *o)
 		free(ray_take(o->partial));
 		return cannot_write(o, errno);
 	}
+	ray_interrupt_undo(remove_partial, o->partial);
 	return NULL;
 }
 
@@ -124,6 +133,8 @@ void ray_out_close(struct ray_out *o)
 {
 	if (!o)
 		return;
+	if (o->partial)
+		ray_interrupt_undo_no_more(remove_partial, o->partial);
 	if (o->partial && !o->finished)
 		unlink(o->partial);
 	if (o->fd >= 0)
@@ -153,7 +164,7 @@ struct ray_error *ray_out_check_room(struct ray_out *o, uint64_t bytes, uint64_t
 			return ray_error_remedy(
 				ray_error_new(RAY_FAILED, "%s: about %s needed, %s free on that file system", o->path,
 					      ray_format_size(bytes, need), ray_format_size(room, there)),
-				"write to another one with -o, or compress with --zstd");
+				"write to another one with -o%s", o->zstd ? "" : ", or compress with --zstd");
 	}
 	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur)
 		return ray_error_remedy(
@@ -302,6 +313,7 @@ static struct ray_error *give_name(struct ray_out *o)
 			o->partial = NULL;
 			return &ray_enomem;
 		}
+		ray_interrupt_undo(remove_partial, o->partial);
 		if (linkat(AT_FDCWD, self, AT_FDCWD, o->partial, AT_SYMLINK_FOLLOW))
 			return cannot_write(o, errno);
 	}

@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/interrupt.h"
 #include "base/vec.h"
 #include "target/proc.h"
 
@@ -131,7 +132,8 @@ static struct ray_error *seize(struct ray_stop *s, struct thread *t)
 	while (ptrace(PTRACE_SEIZE, t->public.tid, NULL, NULL)) {
 		e = errno;
 		tracer = e == EPERM ? ray_stop_tracer(s->pid, t->public.tid) : RAY_TRACER_OTHER;
-		if (tracer == RAY_TRACER_OTHER || ray_clock_ns() > limit || (tracer == RAY_TRACER_NONE && !tries--))
+		if (ray_interrupted || tracer == RAY_TRACER_OTHER || ray_clock_ns() > limit ||
+		    (tracer == RAY_TRACER_NONE && !tries--))
 			return seize_failed(s, t, e);
 		nanosleep(&nap, NULL);
 	}

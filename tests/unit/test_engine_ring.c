@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "base/interrupt.h"
 #include "engine/consume.h"
 
 enum { SIZE = 4096, RECORD = 16 /* with its head */, COUNT = 100 };
@@ -44,6 +45,8 @@ static struct ray_error *count(void *arg, const void *record, size_t size)
 	return NULL;
 }
 
+static const struct ray_ring_limit no_limit;
+
 static void all_are_taken_in_their_order(void **state)
 {
 	static struct fake_ring f;
@@ -51,10 +54,10 @@ static void all_are_taken_in_their_order(void **state)
 
 	(void)state;
 	fill(&f, COUNT);
-	assert_null(ray_ring_take(&f.ring, 0, count, &next));
+	assert_null(ray_ring_take(&f.ring, &no_limit, count, &next));
 	assert_int_equal(next, COUNT);
 	assert_int_equal(f.taken, f.given);
-	assert_null(ray_ring_take(&f.ring, 0, count, &next));
+	assert_null(ray_ring_take(&f.ring, &no_limit, count, &next));
 	assert_int_equal(next, COUNT);
 }
 
@@ -69,14 +72,31 @@ static void a_turn_ends_and_the_next_goes_on(void **state)
 	for (int turns = 0; next < COUNT; turns++) {
 		before = next;
 		assert_true(turns < COUNT);
-		assert_null(ray_ring_take(&f.ring, ray_clock_ns(), count, &next));
+		assert_null(ray_ring_take(&f.ring, &(struct ray_ring_limit){ .end_ns = ray_clock_ns() }, count, &next));
 		assert_true(next > before && next - before < COUNT / 2);
 		assert_int_equal(f.taken, next * RECORD);
 	}
 	fill(&f, COUNT);
 	next = 0;
-	assert_null(ray_ring_take(&f.ring, UINT64_MAX, count, &next));
+	assert_null(ray_ring_take(&f.ring, &(struct ray_ring_limit){ .end_ns = UINT64_MAX }, count, &next));
 	assert_int_equal(next, COUNT);
+}
+
+/* After a signal there is time for one record, if there is none left; the others are counted. */
+static void what_is_not_taken_after_a_signal_is_counted(void **state)
+{
+	static struct fake_ring f;
+	uint64_t next = 0;
+
+	(void)state;
+	fill(&f, COUNT);
+	ray_interrupted = 1; /* long ago: there was no signal in fact */
+	assert_null(ray_ring_take(&f.ring, &no_limit, count, &next));
+	assert_int_equal(next, 1);
+	assert_int_equal(ray_ring_skip(&f.ring), COUNT - 1);
+	assert_int_equal(f.taken, f.given);
+	assert_int_equal(ray_ring_skip(&f.ring), 0);
+	ray_interrupted = 0;
 }
 
 int main(void)
@@ -84,6 +104,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_are_taken_in_their_order),
 		cmocka_unit_test(a_turn_ends_and_the_next_goes_on),
+		cmocka_unit_test(what_is_not_taken_after_a_signal_is_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
