@@ -54,6 +54,13 @@ build/noderay: build/obj/src/cmd/main.o build/libnoderay.a
 build/dtrace: build/noderay
 	$(Q)ln -sf noderay $@
 
+# The one that the tests run: with a watchdog in it (src/base/round.h).
+build/test/noderay: build/obj/src/cmd/main.o build/obj/tests/watchdog.o build/libnoderay.a
+	@$(if $(V),,echo '  LINK $@')
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -rdynamic -pthread -o $@ $^ $(LIBS)
+-include build/obj/tests/watchdog.d
+
 # The same program with the sanitizers in it.
 build/asan/noderay: build/asan/obj/src/cmd/main.o build/asan/libnoderay.a
 	@$(if $(V),,echo '  LINK $@')
@@ -116,7 +123,7 @@ deps:
 test: deps
 	@tools/nodes
 	@tools/packages browser
-	@$(MAKE) --no-print-directory -j$(JOBS) build/noderay
+	@$(MAKE) --no-print-directory -j$(JOBS) build/noderay build/test/noderay
 	@tests/run $(SUITES)
 
 demo:
