@@ -54,7 +54,7 @@ build/noderay: build/obj/src/cmd/main.o build/libnoderay.a
 build/dtrace: build/noderay
 	$(Q)ln -sf noderay $@
 
-# The one that the tests run: with a watchdog in it (src/base/round.h).
+# The binary that the tests run: with a watchdog for main loops (src/base/heartbeat.h).
 build/test/noderay: build/obj/src/cmd/main.o build/obj/tests/watchdog.o build/libnoderay.a
 	@$(if $(V),,echo '  LINK $@')
 	@mkdir -p $(@D)
@@ -99,7 +99,7 @@ build/asan/test_%: build/asan/obj/tests/unit/test_%.o build/asan/libnoderay.a
 	@$(if $(V),,echo '  LINK $@')
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS)
 -include $(wildcard build/asan/obj/tests/unit/*.d)
-# It takes the memory away.
+# The test makes calloc() fail.
 build/asan/test_base_hashmap: LDFLAGS += -Wl,--wrap=calloc
 
 # Those of the kernel side without the sanitizers: tools/test-kernel runs them on an emulated machine.

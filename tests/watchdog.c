@@ -1,8 +1,9 @@
-/* watchdog.c - in the program that the tests run: a main loop that does not come round is a failure. SPDX-License-Identifier: MIT
+/* watchdog.c - aborts with a stack trace when a main loop hangs. SPDX-License-Identifier: MIT
  *
- * The clock counts what the process could have done something in: a machine that is busy elsewhere, and a process that is stopped, is no fault of ours. Five seconds of CPU time, or
- * five seconds asleep in a loop that waits 20 ms at a time. Output that nobody reads is waited for as long as that takes. */
-#include "base/round.h"
+ * Linked only into the binary that the tests run (base/heartbeat.h). A separate thread counts 100 ms ticks since
+ * the last heartbeat, so time in which the whole process is stopped or has no CPU does not count. A blocked
+ * standard output does not count either: stdio blocks until the reader continues. */
+#include "base/heartbeat.h"
 
 #include <execinfo.h>
 #include <poll.h>
@@ -19,12 +20,12 @@ enum { LIMIT = 5000, TICK = 100 /* ms */, MOST_FRAMES = 64 };
 
 static struct {
 	pthread_t loop;
-	volatile unsigned rounds; /* 0: no loop runs */
+	volatile unsigned rounds; /* heartbeats; 0: no loop is running */
 } state;
 
 static void on_alarm(int signal)
 {
-	static const char text[] = "noderay: the main loop has not come round for 5 seconds:\n";
+	static const char text[] = "noderay: no pass of the main loop for 5 seconds:\n";
 	void *frames[MOST_FRAMES];
 	int count = backtrace(frames, MOST_FRAMES);
 
@@ -41,7 +42,6 @@ static bool output_is_stalled(void)
 	return poll(&p, 1, 0) == 0;
 }
 
-/* Each tick counts once, however long it took: while the process was stopped, or had no CPU, there were none. */
 static void *watch(void *arg)
 {
 	struct timespec tick = { .tv_nsec = TICK * 1000000 };
@@ -66,10 +66,10 @@ static void start(void)
 	sigset_t all, before;
 	void *first;
 
-	backtrace(&first, 1); /* loads what it needs: not in the handler */
+	backtrace(&first, 1); /* loads libgcc here, because loading allocates memory */
 	state.loop = pthread_self();
 	sigaction(SIGUSR2, &alarm, NULL);
-	/* Signals are the main thread's. */
+	/* Signals stay with the main thread. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	if (pthread_create(&watcher, NULL, watch, NULL))
@@ -77,7 +77,7 @@ static void start(void)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-void ray_round_begin(void)
+void ray_heartbeat(void)
 {
 	static bool is_started;
 
@@ -88,7 +88,7 @@ void ray_round_begin(void)
 		state.rounds = 1;
 }
 
-void ray_rounds_end(void)
+void ray_heartbeat_stop(void)
 {
 	state.rounds = 0;
 }

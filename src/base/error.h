@@ -36,7 +36,7 @@ RAY_MUST_USE struct ray_error *ray_error_wrap(struct ray_error *cause, const cha
 /* Adds what the user can do about it (a line of its own when printed); returns err. NULL stays NULL. */
 RAY_MUST_USE struct ray_error *ray_error_remedy(struct ray_error *err, const char *fmt, ...) RAY_PRINTF(2, 3);
 
-/* Of two the first one that is an error; the other is freed. For what is done in any case, one after the other. */
+/* Returns the first error and frees the other: for steps that all run, whether or not one fails. */
 RAY_MUST_USE struct ray_error *ray_error_first(struct ray_error *first, struct ray_error *second);
 
 enum ray_code ray_error_code(const struct ray_error *err);

@@ -6,7 +6,7 @@
 
 struct ray_hash_secret ray_hash_secret;
 
-/* A byte with four bits set, made from any byte. */
+/* Maps any byte to one with four bits set. */
 static uint64_t balance(uint8_t byte)
 {
 	while (__builtin_popcount(byte) > 4)
@@ -22,14 +22,14 @@ void ray_hash_choose(const uint8_t random[16])
 
 	memcpy(&s, random, sizeof(s.add));
 	s.multiply = 0;
-	/* A factor of few bits, or of nearly all, would lose what words differ in: each byte has its share of both. */
+	/* A sparse or a dense factor would map many words to the same hash, so each byte has four bits set. */
 	for (int i = 8; i < 16; i++)
 		s.multiply = s.multiply << 8 | balance(random[i]);
 	s.multiply |= 1;
 	ray_hash_secret = s;
 }
 
-/* Where the kernel has no random numbers yet, those do that it gave to this process when it started. */
+/* AT_RANDOM is the fallback early in the boot, when getrandom() would block. */
 __attribute__((constructor)) static void choose(void)
 {
 	const void *given = (const void *)getauxval(AT_RANDOM);

@@ -1,10 +1,10 @@
-/* hash.h - one number for some words, bytes or a text.
+/* hash.h - hashes of words, bytes and strings.
  * SPDX-License-Identifier: MIT
  *
  *   uint64_t hash = ray_hash_word(ray_hash_text(0, name), line);
  *
- * The number depends on a secret that is new in each run: whoever writes the names and keys that noderay reads cannot choose which of them collide.
- * So it says nothing outside of this run: it is not printed, and not written to files. */
+ * The hash is keyed with a random secret per run, so that a traced program cannot choose names or keys that
+ * collide. Do not print hashes or write them to files: they differ in each run. */
 #ifndef RAY_BASE_HASH_H
 #define RAY_BASE_HASH_H
 
@@ -17,9 +17,9 @@ struct ray_hash_secret {
 };
 
 extern struct ray_hash_secret ray_hash_secret;	/* set before main() */
-void ray_hash_choose(const uint8_t random[16]); /* another one: for tests, and only while there is no map */
+void ray_hash_choose(const uint8_t random[16]); /* for tests; invalidates existing maps */
 
-/* Both halves of a product. What it makes of a bit depends on the secret: with some, few low bits. */
+/* Both halves of the 128-bit product. Some secrets propagate a bit to few of the low bits: see ray_hash_spread_(). */
 static inline uint64_t ray_hash_fold_(uint64_t word)
 {
 	unsigned __int128 product = (unsigned __int128)(word ^ ray_hash_secret.add) * ray_hash_secret.multiply;
@@ -27,14 +27,14 @@ static inline uint64_t ray_hash_fold_(uint64_t word)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Every bit reaches the low ones, whatever the secret is: places in maps are chosen by those. */
+/* Propagates every bit to the low bits, which select the slot in a map. */
 static inline uint64_t ray_hash_spread_(uint64_t hash)
 {
 	hash = (hash ^ hash >> 32) * 0xd6e8feb86659fd93ULL;
 	return hash ^ hash >> 32;
 }
 
-/* Takes one more word into a hash. The first one is 0, or whatever tells one kind of key from another. */
+/* Adds a word to a hash. Start with 0, or with a number that distinguishes kinds of keys. */
 static inline uint64_t ray_hash_word(uint64_t hash, uint64_t word)
 {
 	return ray_hash_spread_(ray_hash_fold_(hash ^ word));
@@ -61,7 +61,7 @@ static inline uint64_t ray_hash_text(uint64_t hash, const char *text)
 	return ray_hash_bytes(hash, text, strlen(text));
 }
 
-/* Of a pointer to something that is kept once. */
+/* For interned strings and other objects that exist once. */
 static inline uint64_t ray_hash_pointer(uint64_t hash, const void *pointer)
 {
 	return ray_hash_word(hash, (uintptr_t)pointer);

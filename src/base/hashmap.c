@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_ROOM = 16, MOST_ROOM = 1 << 30 /* a kept hash has 31 bits */ };
+enum { FIRST_ROOM = 16, MOST_ROOM = 1 << 30 /* a stored hash has 31 bits */ };
 
 static char *slot_at(const struct ray_hashmap *m, size_t at, size_t size)
 {
@@ -19,7 +19,7 @@ static uint32_t hash_at(const struct ray_hashmap *m, size_t at, size_t size)
 	return hash;
 }
 
-/* The free slot where a value of that hash belongs. There is one. */
+/* The first free slot for that hash. The load limit guarantees that one exists. */
 static char *free_slot(const struct ray_hashmap *m, uint32_t hash, size_t size)
 {
 	size_t at = hash;
@@ -51,7 +51,7 @@ static bool grow(struct ray_hashmap *m, size_t room, size_t size)
 		if (hash)
 			memcpy(free_slot(m, hash, size), slot_at(&old, i, size), size);
 	}
-	/* What came from an arena stays there: rooms double, so all old ones together are as big as the last. */
+	/* An arena frees nothing. Sizes double, so the abandoned arrays together are as large as the current one. */
 	if (!m->arena)
 		free(old.slots);
 	return true;
@@ -86,7 +86,7 @@ void ray_hashmap_remove_(struct ray_hashmap *m, void *slot, size_t size)
 	size_t gap = (size_t)((char *)slot - (char *)m->slots) / size, mask = m->room - 1;
 	uint32_t hash;
 
-	/* Whoever was put off past the gap moves into it and leaves another one. */
+	/* Shift back each value that was displaced past the gap; its slot becomes the new gap. */
 	for (size_t at = (gap + 1) & mask; (hash = hash_at(m, at, size)); at = (at + 1) & mask) {
 		if (((at - hash) & mask) < ((at - gap) & mask))
 			continue;

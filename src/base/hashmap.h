@@ -1,4 +1,4 @@
-/* hashmap.h - values of any type, found by a hash of their keys.
+/* hashmap.h - a typed hash map with open addressing.
  * SPDX-License-Identifier: MIT
  *
  *   RAY_HASHMAP(struct file *) files = { 0 };
@@ -9,13 +9,16 @@
  *   ray_hashmap_remove(&files, found);
  *   ray_hashmap_free(&files);
  *
- * The key is a part of the value, or of what the value stands for: a pointer, the number of an element of a vector. Whoever adds says which hash its key has,
- * whoever searches says by a condition which value is meant, as in ray_search(). Add only what was not found.
+ * The key is part of the value, or of the object that the value refers to (a pointer, an index into a vector).
+ * The caller passes the hash of the key, and a condition that compares keys, as in ray_search(). Adding does not
+ * check for duplicates: search first.
  *
- * Pointers to values are valid until the next value is added or removed. The order of the values is another one in each run (see hash.h): results must not depend on it.
+ * Pointers to values are valid until the next add or remove. The iteration order differs in each run (hash.h);
+ * results must not depend on it.
  *
- * All values lie in one array, a power of two long and never more than three quarters full, each at the place that its hash says or, where that is taken, at the next free
- * one. So a search ends at a free place. Removal moves later values back to close the gap; nothing is left of what is removed. */
+ * The array has a power of two slots, at most three quarters of them used. A value lies in the slot that its hash
+ * selects or in the next free one, so every search ends at a free slot. Removal shifts later values back; there
+ * are no tombstones. */
 #ifndef RAY_BASE_HASHMAP_H
 #define RAY_BASE_HASHMAP_H
 
@@ -27,21 +30,21 @@
 #include "base/hash.h"
 
 struct ray_hashmap {
-	void *slots; /* each begins with the hash of its value; 0: free */
+	void *slots; /* each starts with the hash of its value; 0: free */
 	size_t room, n;
-	struct ray_arena *arena; /* where it takes its memory from; NULL: from the heap, and it is to be freed */
+	struct ray_arena *arena; /* allocates from this arena; NULL: from the heap */
 };
 
-#define RAY_HASHMAP(type)                                \
-	struct {                                         \
-		struct ray_hashmap map;                  \
-		struct {                                 \
-			uint32_t hash;                   \
-			type value;                      \
-		} * slot_[0]; /* only tells the types */ \
+#define RAY_HASHMAP(type)                                                  \
+	struct {                                                           \
+		struct ray_hashmap map;                                    \
+		struct {                                                   \
+			uint32_t hash;                                     \
+			type value;                                        \
+		} * slot_[0]; /* declares the slot type; has no storage */ \
 	}
 
-/* Their arguments are sizes of slots, and where the value is inside of one. Only for the macros below. */
+/* For the macros below: size is that of a slot, value_at the offset of the value in it. */
 bool ray_hashmap_reserve_(struct ray_hashmap *m, size_t count, size_t size);
 void *ray_hashmap_add_(struct ray_hashmap *m, uint64_t hash, size_t size);
 void ray_hashmap_remove_(struct ray_hashmap *m, void *slot, size_t size);
@@ -50,7 +53,7 @@ void *ray_hashmap_next_of_(const struct ray_hashmap *m, uint64_t hash, const voi
 void ray_hashmap_clear_(struct ray_hashmap *m, size_t size);
 void ray_hashmap_free_(struct ray_hashmap *m);
 
-/* As it is kept: never 0. */
+/* The stored hash, never 0. */
 static inline uint32_t ray_hashmap_hash_(uint64_t hash)
 {
 	return (uint32_t)hash | 1u << 31;
@@ -61,7 +64,7 @@ static inline uint32_t ray_hashmap_hash_(uint64_t hash)
 
 #define ray_hashmap_count(m) ((m)->map.n)
 
-/* The value of that hash for which the condition holds: a pointer to it, by which name the condition knows it, or NULL. */
+/* Pointer to the value with that hash for which the condition is true, or NULL. `one` points to the value in the condition. */
 #define ray_hashmap_find(m, hash_, one, ...)                                                            \
 	({                                                                                              \
 		const struct ray_hashmap *ray_map_ = &(m)->map;                                         \
@@ -83,7 +86,7 @@ static inline uint32_t ray_hashmap_hash_(uint64_t hash)
 		ray_found_;                                                                             \
 	})
 
-/* Where the value is now. NULL: no memory, and nothing has changed. */
+/* Pointer to the added value. NULL: out of memory; the map is unchanged. */
 #define ray_hashmap_add(m, hash_, ...)                                                                          \
 	({                                                                                                      \
 		__typeof__((m)->slot_[0]->value) ray_value_ = (__VA_ARGS__);                                    \
@@ -94,24 +97,24 @@ static inline uint32_t ray_hashmap_hash_(uint64_t hash)
 		ray_slot_ ? &ray_slot_->value : NULL;                                                           \
 	})
 
-/* Takes a pointer that find or add returned. */
+/* value: a pointer returned by find or add. */
 #define ray_hashmap_remove(m, value) \
 	ray_hashmap_remove_(&(m)->map, (char *)(value)-RAY_HASHMAP_AT_(m), RAY_HASHMAP_SIZE_(m))
 
-/* Makes room for so many values at least: until there are that many, adding cannot fail. False: no memory. */
+/* Adding cannot fail until the map holds count values. False: out of memory. */
 #define ray_hashmap_reserve(m, count) ray_hashmap_reserve_(&(m)->map, count, RAY_HASHMAP_SIZE_(m))
 
-/* All values, in no order: for ray_hashmap_each(&files, one) use(*one); adding or removing ends that. */
+/* Iterates over all values: ray_hashmap_each(&files, one) use(*one). Do not add or remove inside the loop. */
 #define ray_hashmap_each(m, one)                           \
 	for (__typeof__(&(m)->slot_[0]->value) one = NULL; \
 	     (one = ray_hashmap_next_(&(m)->map, one, RAY_HASHMAP_SIZE_(m), RAY_HASHMAP_AT_(m)));)
 
-/* All values of one hash, likewise. */
+/* Iterates over the values with one hash. */
 #define ray_hashmap_each_of(m, hash_, one)                 \
 	for (__typeof__(&(m)->slot_[0]->value) one = NULL; \
 	     (one = ray_hashmap_next_of_(&(m)->map, hash_, one, RAY_HASHMAP_SIZE_(m), RAY_HASHMAP_AT_(m)));)
 
-#define ray_hashmap_clear(m) ray_hashmap_clear_(&(m)->map, RAY_HASHMAP_SIZE_(m)) /* keeps the memory */
+#define ray_hashmap_clear(m) ray_hashmap_clear_(&(m)->map, RAY_HASHMAP_SIZE_(m)) /* does not free the slots */
 #define ray_hashmap_free(m) ray_hashmap_free_(&(m)->map)
 
 #endif

@@ -1,6 +1,7 @@
 /* interrupt.c - see interrupt.h. SPDX-License-Identifier: MIT
  *
- * Handlers may run on any thread, and while the lists are changed: all state is words that are written as a whole. */
+ * A handler can run on any thread and during any of the functions here, so the state consists of words that are
+ * read and written atomically. */
 #include "base/interrupt.h"
 
 #include <poll.h>
@@ -13,13 +14,13 @@
 #include "base/clock.h"
 
 enum {
-	SAME_MS = 500,	  /* signals so close to the first one are the same wish */
-	LIMIT_MS = 900,	  /* then it is over: the rest of the second is for the kernel */
-	OUTPUT_MS = 5000, /* likewise, while results are printed and taken */
-	STALLED_MS = 300, /* so long nobody takes any */
-	LAST_MS = 100,	  /* after another signal */
-	TICK_MS = 50,
-	UNDOS = 64,
+	SAME_MS = 500,	  /* signals that close to the first one are duplicates */
+	LIMIT_MS = 900,	  /* deadline; the kernel needs the rest of the second to close BPF objects */
+	OUTPUT_MS = 5000, /* deadline while results are printed */
+	STALLED_MS = 300, /* output that accepts no data for that long is stalled */
+	LAST_MS = 100,	  /* deadline after a second signal */
+	TICK_MS = 50,	  /* interval of the timer that checks the deadlines */
+	CLEANUPS = 1024,
 };
 
 volatile int ray_interrupted;
@@ -27,13 +28,13 @@ volatile int ray_interrupted;
 static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 
 static struct {
-	volatile sig_atomic_t keeps, writing, fd, is_hurried, number;
-	pid_t owner; /* a child that has not become another program yet has nothing to undo */
-	uint64_t first_ns, last_ns, stalled_ns; /* 0: not yet */
+	volatile sig_atomic_t is_deferred, writing, fd, is_hurried, number;
+	pid_t owner;				/* a forked child must not run the cleanups of its parent */
+	uint64_t first_ns, last_ns, stalled_ns; /* 0: not set */
 	struct {
-		ray_interrupt_undo_fn *undo; /* NULL: free */
+		ray_interrupt_cleanup_fn *cleanup; /* NULL: free */
 		void *arg;
-	} undos[UNDOS];
+	} cleanups[CLEANUPS];
 } state;
 
 static uint64_t get(const uint64_t *word)
@@ -46,14 +47,14 @@ static bool has_passed(uint64_t since_ns, uint64_t ms)
 	return ray_clock_ns() - since_ns >= ms * 1000000;
 }
 
-bool ray_interrupt_passed(uint32_t ms)
+bool ray_interrupt_elapsed(uint32_t ms)
 {
 	return ray_interrupted && has_passed(get(&state.first_ns), ms);
 }
 
-void ray_interrupt_keep(void)
+void ray_interrupt_defer(void)
 {
-	state.keeps = 1;
+	state.is_deferred = 1;
 }
 
 void ray_interrupt_writing(enum ray_interrupt_writing what, int fd)
@@ -62,43 +63,44 @@ void ray_interrupt_writing(enum ray_interrupt_writing what, int fd)
 	state.writing = (int)what;
 }
 
-/* ---- what to undo ---- */
+/* ---- cleanup ---- */
 
-bool ray_interrupt_undo(ray_interrupt_undo_fn *undo, void *arg)
+bool ray_interrupt_cleanup_add(ray_interrupt_cleanup_fn *cleanup, void *arg)
 {
-	for (size_t i = 0; i < UNDOS; i++) {
-		if (state.undos[i].undo)
+	for (size_t i = 0; i < CLEANUPS; i++) {
+		if (state.cleanups[i].cleanup)
 			continue;
-		state.undos[i].arg = arg;
-		__atomic_store_n(&state.undos[i].undo, undo, __ATOMIC_SEQ_CST);
+		state.cleanups[i].arg = arg;
+		__atomic_store_n(&state.cleanups[i].cleanup, cleanup, __ATOMIC_SEQ_CST);
 		return true;
 	}
 	return false;
 }
 
-void ray_interrupt_undo_no_more(ray_interrupt_undo_fn *undo, void *arg)
+void ray_interrupt_cleanup_remove(ray_interrupt_cleanup_fn *cleanup, void *arg)
 {
-	for (size_t i = 0; i < UNDOS; i++)
-		if (state.undos[i].undo == undo && state.undos[i].arg == arg) {
-			__atomic_store_n(&state.undos[i].undo, NULL, __ATOMIC_SEQ_CST);
+	for (size_t i = 0; i < CLEANUPS; i++)
+		if (state.cleanups[i].cleanup == cleanup && state.cleanups[i].arg == arg) {
+			__atomic_store_n(&state.cleanups[i].cleanup, NULL, __ATOMIC_SEQ_CST);
 			return;
 		}
 }
 
-static void undo_all(void)
+static void run_cleanups(void)
 {
-	for (size_t i = 0; i < UNDOS; i++) {
-		ray_interrupt_undo_fn *undo = __atomic_exchange_n(&state.undos[i].undo, NULL, __ATOMIC_SEQ_CST);
+	for (size_t i = 0; i < CLEANUPS; i++) {
+		ray_interrupt_cleanup_fn *cleanup =
+			__atomic_exchange_n(&state.cleanups[i].cleanup, NULL, __ATOMIC_SEQ_CST);
 
-		if (undo)
-			undo(state.undos[i].arg);
+		if (cleanup)
+			cleanup(state.cleanups[i].arg);
 	}
 }
 
 /* ---- the end ---- */
 
-/* Nobody can be told more by now than that something is missing. */
-static void say(const char *text)
+/* Skipped when standard error would block. */
+static void print_note(const char *text)
 {
 	struct pollfd p = { .fd = STDERR_FILENO, .events = POLLOUT };
 
@@ -106,7 +108,8 @@ static void say(const char *text)
 		return;
 }
 
-/* The parent sees which signal it was. The first process of a container is not ended by its own. */
+/* Dies by the signal, so that the parent sees it in the wait status. The kernel ignores that signal for the init
+ * process of a PID namespace, which exits instead. */
 static _Noreturn void end(void)
 {
 	struct sigaction usual = { .sa_handler = SIG_DFL };
@@ -114,9 +117,9 @@ static _Noreturn void end(void)
 	sigset_t set;
 
 	if (getpid() == state.owner)
-		undo_all();
-	if (getpid() == state.owner && state.keeps)
-		say("noderay: it had to end before all results were written\n");
+		run_cleanups();
+	if (getpid() == state.owner && state.is_deferred)
+		print_note("noderay: terminated before all results were written\n");
 	sigaction(number, &usual, NULL);
 	sigemptyset(&set);
 	sigaddset(&set, number);
@@ -125,7 +128,7 @@ static _Noreturn void end(void)
 	_exit(128 + number);
 }
 
-/* Does nobody take what is printed? A reader may be slow for a moment. */
+/* A reader may be slow for a moment; it is stalled after STALLED_MS. */
 static bool is_stalled(void)
 {
 	struct pollfd p = { .fd = (int)state.fd, .events = POLLOUT };
@@ -166,15 +169,17 @@ static void on_tick(int number)
 static void on_signal(int number)
 {
 	struct itimerval tick = { { 0, TICK_MS * 1000 }, { 0, TICK_MS * 1000 } };
+	uint64_t none = 0;
 
 	if (getpid() != state.owner) {
 		state.number = number;
 		end();
 	}
-	if (!__atomic_load_n(&state.first_ns, __ATOMIC_SEQ_CST)) {
-		__atomic_store_n(&state.first_ns, ray_clock_ns(), __ATOMIC_SEQ_CST);
+	/* Another thread may handle another signal at the same time. */
+	if (__atomic_compare_exchange_n(&state.first_ns, &none, ray_clock_ns(), false, __ATOMIC_SEQ_CST,
+					__ATOMIC_SEQ_CST)) {
 		state.number = number;
-		if (!state.keeps)
+		if (!state.is_deferred)
 			end();
 		ray_interrupted = 1;
 		setitimer(ITIMER_REAL, &tick, NULL);
@@ -186,11 +191,11 @@ static void on_signal(int number)
 
 void ray_interrupt_install(void)
 {
-	state.owner = getpid();
-	/* A write to a slow reader goes on: stdio would drop what it holds. Whoever waits by poll() is woken all the same. */
+	/* SA_RESTART: an interrupted write would make stdio drop its buffer. poll() returns EINTR all the same. */
 	struct sigaction wish = { .sa_handler = on_signal, .sa_flags = SA_RESTART }, before;
 	struct sigaction tick = { .sa_handler = on_tick, .sa_flags = SA_RESTART };
 
+	state.owner = getpid();
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		sigaddset(&wish.sa_mask, signals[i]);
 		sigaddset(&tick.sa_mask, signals[i]);
@@ -198,7 +203,7 @@ void ray_interrupt_install(void)
 	sigaddset(&wish.sa_mask, SIGALRM);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		if (signals[i] != SIGHUP || sigaction(SIGHUP, NULL, &before) ||
-		    before.sa_handler != SIG_IGN) /* nohup */
+		    before.sa_handler != SIG_IGN) /* ignored by nohup */
 			sigaction(signals[i], &wish, NULL);
 	sigaction(SIGALRM, &tick, NULL);
 	sigemptyset(&wish.sa_mask);

@@ -30,7 +30,7 @@ static struct ray_error *run(const struct ray_call *call)
 	if (!path.length)
 		return ray_error_new(RAY_USAGE, "-o: a file name is needed");
 	options.path = path.bytes;
-	ray_interrupt_keep();
+	ray_interrupt_defer();
 	err = ray_gcore(t, &options, &report);
 	if (err)
 		return err;

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/duration.h"
 #include "base/interrupt.h"
-#include "base/round.h"
+#include "base/heartbeat.h"
 #include "cmd/signals.h"
 #include "cmd/trace.h"
 #include "probe/watch.h"
@@ -215,7 +215,7 @@ static struct ray_error *work(struct ray_script *s, struct ray_trace_call *t, st
 	int rounds_left = 1;
 
 	while (!err && status == RAY_TRACE_GOES_ON && !ray_interrupted && !s->is_done && rounds_left) {
-		ray_round_begin();
+		ray_heartbeat();
 		if (end_ns && ray_clock_ns() >= end_ns)
 			break;
 		ray_trace_procs_wait(t, ray_trace_fd(trace), ray_trace_wait_ms(trace, ray_script_wait_ms(end_ns)));
@@ -227,7 +227,7 @@ static struct ray_error *work(struct ray_script *s, struct ray_trace_call *t, st
 		if (ray_stdio_reader_is_gone(stdout))
 			break;
 	}
-	ray_rounds_end();
+	ray_heartbeat_stop();
 	return err;
 }
 
@@ -239,7 +239,7 @@ static struct ray_error *run_trace(struct ray_script *s, struct ray_trace_call *
 
 	if (err)
 		return err;
-	ray_interrupt_keep();
+	ray_interrupt_defer();
 	ray_stdio_batch(stdout);
 	ray_script_say_doing(s, t);
 	s->trace = trace;
@@ -250,7 +250,7 @@ static struct ray_error *run_trace(struct ray_script *s, struct ray_trace_call *
 	if (!err)
 		err = work(s, t, trace, duration_ns ? start_ns + duration_ns : 0);
 	s->duration_ns = ray_clock_ns() - start_ns;
-	/* Whatever ends it: what was collected is printed. */
+	/* Also after an error: print the collected data. */
 	err = ray_error_first(err, ray_trace_stop(trace));
 	if (s->on_round)
 		s->on_round(s->arg);

@@ -86,7 +86,7 @@ RAY_MUST_USE struct ray_error *ray_script_set_option(struct ray_script *s, const
 	RAY_PRINTF(3, 4);
 /* Puts another probe in the place of one that the script names literally, at the start of a line. */
 RAY_MUST_USE struct ray_error *ray_script_set_probe(struct ray_script *s, const char *probe, const char *other);
-/* With --show-script prints the program, and that was all. Else has_started tells whether there is something to print: also when it ends by an error. */
+/* With --show-script only prints the program. has_started: there are results to print, also after an error. */
 RAY_MUST_USE struct ray_error *ray_script_run(struct ray_script *s);
 /* From on_start on: whether a target tells the events of this probe ("gc-done"); those that start later may. */
 bool ray_script_has_event(const struct ray_script *s, const char *name);

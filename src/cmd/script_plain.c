@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/interrupt.h"
-#include "base/round.h"
+#include "base/heartbeat.h"
 #include "cmd/script.h"
 #include "cmd/signals.h"
 #include "cmd/trace.h"
@@ -82,7 +82,7 @@ static struct ray_error *work(struct ray_script *s, struct ray_trace_call *t, ui
 	struct ray_error *err = NULL;
 
 	while (!err && !ray_interrupted && !s->is_done && !(end_ns && ray_clock_ns() >= end_ns)) {
-		ray_round_begin();
+		ray_heartbeat();
 		err = ray_sampling_work(s->sampling, ray_script_wait_ms(end_ns));
 		if (s->plain_report_ns && ray_clock_ns() >= report_ns) {
 			report_ns += s->plain_report_ns;
@@ -93,7 +93,7 @@ static struct ray_error *work(struct ray_script *s, struct ray_trace_call *t, ui
 		if (ray_stdio_reader_is_gone(stdout) || (ray_trace_procs_ended(t) && ray_sampling_is_over(s->sampling)))
 			break;
 	}
-	ray_rounds_end();
+	ray_heartbeat_stop();
 	return err;
 }
 
@@ -112,7 +112,7 @@ static struct ray_error *run(struct ray_script *s, struct ray_trace_call *t, uin
 	uint64_t start_ns = ray_clock_ns();
 	struct ray_error *err;
 
-	ray_interrupt_keep();
+	ray_interrupt_defer();
 	ray_stdio_batch(stdout);
 	say_how(&report);
 	ray_script_say_doing(s, t);

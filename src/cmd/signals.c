@@ -17,7 +17,7 @@ void ray_signals_install(void)
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
 
 	ray_interrupt_install();
-	/* A reader that goes away, or a limit on the size of files, is an error to be told, and must not kill us while a target is stopped. */
+	/* EPIPE and EFBIG are reported as errors; the signals would kill noderay while a target is stopped. */
 	sigaction(SIGPIPE, &ignore, NULL);
 	sigaction(SIGXFSZ, &ignore, NULL);
 }
@@ -55,7 +55,7 @@ bool ray_stdio_reader_is_gone(FILE *out)
 	return failed && is_closed(fileno(out));
 }
 
-/* Why writing fails, asked anew, since stdio keeps no errno; 0 if it does not say. */
+/* errno of a failed write: stdio does not store it, so write again. 0: unknown. */
 static int write_error(int fd)
 {
 	struct statvfs disk;

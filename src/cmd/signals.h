@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-/* Those that end it (base/interrupt.h), and those that must not. */
+/* Handlers of terminating signals (base/interrupt.h); SIGPIPE and SIGXFSZ are ignored. */
 void ray_signals_install(void);
 /* Sees to it that no file opened later becomes standard input, output or error. */
 void ray_stdio_reserve(void);
@@ -16,7 +16,7 @@ void ray_stdio_reserve(void);
 void ray_stdio_batch(FILE *out);
 /* Flushes; whether nobody is there to read it, which may have shown in an earlier write. */
 bool ray_stdio_reader_is_gone(FILE *out);
-/* Flushes: an error if something could not be written, but not when the reader went away. */
+/* Flushes out. A closed pipe is no error. */
 RAY_MUST_USE struct ray_error *ray_stdio_finish(FILE *out);
 
 #endif

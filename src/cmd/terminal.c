@@ -116,7 +116,7 @@ static void on_fatal(int signal)
 	die(signal);
 }
 
-/* In the handler of a signal that ends us. On a screen that somebody holds by Ctrl-S nothing can be written. */
+/* Runs in a signal handler. A terminal stopped by Ctrl-S would block the write. */
 static void leave(void *arg)
 {
 	struct pollfd p = { .fd = STDOUT_FILENO, .events = POLLOUT };
@@ -192,7 +192,7 @@ struct ray_error *ray_terminal_open(void)
 		return err;
 	}
 	install();
-	ray_interrupt_undo(leave, NULL);
+	ray_interrupt_cleanup_add(leave, NULL);
 	if (!is_registered)
 		atexit(ray_terminal_close);
 	is_registered = true;
@@ -205,7 +205,7 @@ void ray_terminal_close(void)
 {
 	if (!terminal.is_open)
 		return;
-	ray_interrupt_undo_no_more(leave, NULL);
+	ray_interrupt_cleanup_remove(leave, NULL);
 	turn_off();
 	terminal.is_open = 0;
 	release_notes();

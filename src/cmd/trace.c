@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/interrupt.h"
-#include "base/round.h"
+#include "base/heartbeat.h"
 #include "base/version.h"
 #include "cmd/signals.h"
 
@@ -106,7 +106,7 @@ static struct ray_error *work(struct ray_trace_call *t, struct ray_trace *trace)
 	int rounds_left = 1;
 
 	while (!err && status == RAY_TRACE_GOES_ON && !ray_interrupted && rounds_left) {
-		ray_round_begin();
+		ray_heartbeat();
 		ray_trace_procs_wait(t, ray_trace_fd(trace), ROUND_MS);
 		if (ray_trace_procs_ended(t))
 			rounds_left--; /* what they did last is in the buffer */
@@ -114,7 +114,7 @@ static struct ray_error *work(struct ray_trace_call *t, struct ray_trace *trace)
 		if (ray_stdio_reader_is_gone(t->out))
 			break;
 	}
-	ray_rounds_end();
+	ray_heartbeat_stop();
 	if (ray_interrupted && !t->is_testing)
 		fputc('\n', t->out);
 	return err;
@@ -126,13 +126,13 @@ static struct ray_error *run_trace(struct ray_trace_call *t, struct ray_trace *t
 
 	if (err)
 		return err;
-	ray_interrupt_keep();
+	ray_interrupt_defer();
 	if (t->options.destructive)
 		ray_trace_notice(t, "allowing destructive actions");
 	err = ray_trace_procs_release(t, trace);
 	if (!err)
 		err = work(t, trace);
-	/* Whatever ends it: what was collected is printed. */
+	/* Also after an error: print the collected data. */
 	err = ray_error_first(err, ray_trace_stop(trace));
 	ray_call_exit_with(ray_trace_exit_code(trace));
 	return err;

@@ -1,6 +1,6 @@
 /* command.c - see command.h. SPDX-License-Identifier: MIT
  *
- * Not by system(3): that ignores SIGINT while it waits, and waits for ever. */
+ * system(3) ignores SIGINT while it waits, and has no timeout. */
 #include "engine/command.h"
 
 #include <errno.h>
@@ -14,9 +14,9 @@
 #include "base/auto.h"
 #include "base/interrupt.h"
 
-enum { LOOK_MS = 100, SIGNAL_MS = 200 /* it may have got the same signal, and need a moment */ };
+enum { LOOK_MS = 100, SIGNAL_MS = 200 /* the command may handle the same signal */ };
 
-/* The command sees signals as if it was started from a shell. */
+/* Restores the signal dispositions and the mask that a shell would give the command. */
 static int start(const char *command, pid_t *ret)
 {
 	char *words[] = { "sh", "-c", "--", (char *)command, NULL };
@@ -44,14 +44,14 @@ bool ray_command_run(const char *command)
 	pid_t pid;
 	ray_auto_fd int end = -1;
 
-	errno = ray_interrupt_passed(SIGNAL_MS) ? ECANCELED : start(command, &pid);
+	errno = ray_interrupt_elapsed(SIGNAL_MS) ? ECANCELED : start(command, &pid);
 	if (errno)
 		return false;
 	end = (int)syscall(SYS_pidfd_open, pid, 0);
 	while (waitpid(pid, NULL, WNOHANG) == 0) {
 		struct pollfd p = { .fd = end, .events = POLLIN };
 
-		if (ray_interrupt_passed(SIGNAL_MS)) {
+		if (ray_interrupt_elapsed(SIGNAL_MS)) {
 			errno = 0;
 			return false;
 		}

@@ -1,4 +1,4 @@
-/* command.h - runs a command of a script's system(). SPDX-License-Identifier: MIT */
+/* command.h - runs the shell command of a D system() action. SPDX-License-Identifier: MIT */
 #ifndef RAY_ENGINE_COMMAND_H
 #define RAY_ENGINE_COMMAND_H
 
@@ -6,7 +6,8 @@
 
 #include "base/auto.h"
 
-/* By the shell, and waits for its end. After a signal that ends noderay a command that goes on is left alone: false, and errno is 0 then. Else errno says why it was not run; ECANCELED: there was no time left. */
+/* Waits for the command. False: errno is the reason, ECANCELED if a signal has terminated noderay already; or
+ * errno is 0: the command is still running after such a signal. */
 bool ray_command_run(const char *command);
 
 #endif

@@ -325,7 +325,7 @@ static bool holds_records(const struct ray_consumer *c)
 	return false;
 }
 
-/* After a signal there is a second for all that is left to do. */
+/* Shares of the second that noderay has after a terminating signal. */
 static const uint32_t signal_ms[] = { [RAY_DRAIN_END] = 400, [RAY_DRAIN_AFTER_END] = 600 };
 
 struct ray_error *ray_consumer_drain(struct ray_consumer *c, enum ray_drain how)
@@ -335,7 +335,7 @@ struct ray_error *ray_consumer_drain(struct ray_consumer *c, enum ray_drain how)
 					.signal_ms = is_end ? signal_ms[how] : 0 };
 	struct ray_error *err = ray_ring_take(&c->ring, &limit, take_record, c);
 
-	if (is_end && ray_interrupt_passed(limit.signal_ms))
+	if (is_end && ray_interrupt_elapsed(limit.signal_ms))
 		c->unread += ray_ring_skip(&c->ring);
 
 	if (!holds_records(c))

@@ -176,7 +176,8 @@ RAY_MUST_USE struct ray_error *ray_entry_run(struct ray_trace *t, enum ray_site_
 /* consume.c */
 RAY_MUST_USE struct ray_error *ray_consumer_create(struct ray_trace *t, struct ray_consumer **ret);
 void ray_consumer_free(struct ray_consumer *c);
-/* Takes what the ring holds now and prints it: for a moment; all of it; at the end, all that there is time for, and the rest is counted. */
+/* Consumes and prints records: TURN for 100 ms at most; ALL without a limit; END and AFTER_END until the deadline
+ * after a signal, and counts the rest. */
 enum ray_drain { RAY_DRAIN_TURN, RAY_DRAIN_ALL, RAY_DRAIN_END, RAY_DRAIN_AFTER_END };
 RAY_MUST_USE struct ray_error *ray_consumer_drain(struct ray_consumer *c, enum ray_drain how);
 /* At the end: aggregations that nobody printed, and the last drops. */

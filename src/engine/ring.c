@@ -49,11 +49,11 @@ void ray_ring_close(struct ray_ring *r)
 	r->taken = NULL;
 }
 
-/* After a signal the clock is looked at for each record: naming one, or what a script does with it, may take long. */
+/* After a signal the clock is checked for each record: symbolizing a stack or an action can be slow. */
 static bool is_time_up(uint32_t n, uint64_t end_ns, uint32_t signal_ms)
 {
 	if (ray_interrupted)
-		return ray_interrupt_passed(signal_ms);
+		return ray_interrupt_elapsed(signal_ms);
 	return end_ns && n % LOOKS == 0 && ray_clock_ns() >= end_ns;
 }
 

@@ -178,7 +178,7 @@ struct output {
 	bool is_pipe; /* standard output: whoever reads it may go before the end */
 };
 
-/* Also in handlers of signals. */
+/* Async-signal-safe. */
 static void remove_partial(void *path)
 {
 	unlink(path);
@@ -189,7 +189,7 @@ static void close_output(struct output *o)
 	if (o->file)
 		fclose(o->file);
 	if (o->partial) {
-		ray_interrupt_undo_no_more(remove_partial, o->partial);
+		ray_interrupt_cleanup_remove(remove_partial, o->partial);
 		unlink(o->partial);
 	}
 	free(o->partial);
@@ -222,7 +222,7 @@ static struct ray_error *open_partial(struct output *o, mode_t mode)
 		free(ray_take(o->partial));
 		return ray_error_errno(RAY_FAILED, errno, "cannot be written");
 	}
-	ray_interrupt_undo(remove_partial, o->partial);
+	ray_interrupt_cleanup_add(remove_partial, o->partial);
 	ray_interrupt_writing(RAY_WRITING_FILE, fd);
 	o->file = fdopen(fd, "w");
 	if (!o->file)
@@ -241,8 +241,7 @@ static struct ray_error *open_output(const char *path, struct output *o)
 	if (is_there && S_ISDIR(st.st_mode))
 		return ray_error_new(RAY_FAILED, "is a directory");
 	if (is_there && !S_ISREG(st.st_mode)) {
-		ray_interrupt_writing(RAY_WRITING_NOTHING,
-				      -1); /* a pipe with a name is opened when somebody reads it */
+		ray_interrupt_writing(RAY_WRITING_NOTHING, -1); /* opening a FIFO blocks until it has a reader */
 		o->file = fopen(path, "we");
 		if (o->file)
 			ray_interrupt_writing(RAY_WRITING_OUTPUT, fileno(o->file));
@@ -272,7 +271,7 @@ static struct ray_error *finish(struct output *o)
 	if (o->partial && rename(o->partial, o->path))
 		return ray_error_errno(RAY_FAILED, errno, "cannot be written");
 	if (o->partial)
-		ray_interrupt_undo_no_more(remove_partial, o->partial);
+		ray_interrupt_cleanup_remove(remove_partial, o->partial);
 	free(ray_take(o->partial));
 	return NULL;
 }

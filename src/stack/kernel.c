@@ -165,7 +165,7 @@ static struct answer *find_answer(struct ray_kernel *k, uint64_t address)
 	return ray_hashmap_find(&k->answers, ray_hash_word(0, address), one, one->address == address);
 }
 
-/* A run that meets more of them than may be kept begins anew. */
+/* The cache is emptied when it is full. */
 static bool make_room(struct ray_kernel *k)
 {
 	if (k->arena && ray_hashmap_count(&k->answers) < MOST_ANSWERS)

@@ -60,7 +60,7 @@ static struct ray_error *check_free_name(const struct ray_out *o)
 	return NULL;
 }
 
-/* Also in handlers of signals. */
+/* Async-signal-safe. */
 static void remove_partial(void *path)
 {
 	unlink(path);
@@ -87,7 +87,7 @@ static struct ray_error *create(struct ray_out *o)
 		free(ray_take(o->partial));
 		return cannot_write(o, errno);
 	}
-	ray_interrupt_undo(remove_partial, o->partial);
+	ray_interrupt_cleanup_add(remove_partial, o->partial);
 	return NULL;
 }
 
@@ -134,7 +134,7 @@ void ray_out_close(struct ray_out *o)
 	if (!o)
 		return;
 	if (o->partial)
-		ray_interrupt_undo_no_more(remove_partial, o->partial);
+		ray_interrupt_cleanup_remove(remove_partial, o->partial);
 	if (o->partial && !o->finished)
 		unlink(o->partial);
 	if (o->fd >= 0)
@@ -313,7 +313,7 @@ static struct ray_error *give_name(struct ray_out *o)
 			o->partial = NULL;
 			return &ray_enomem;
 		}
-		ray_interrupt_undo(remove_partial, o->partial);
+		ray_interrupt_cleanup_add(remove_partial, o->partial);
 		if (linkat(AT_FDCWD, self, AT_FDCWD, o->partial, AT_SYMLINK_FOLLOW))
 			return cannot_write(o, errno);
 	}

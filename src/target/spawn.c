@@ -18,11 +18,11 @@ struct ray_spawn {
 	pid_t pid;
 	bool traced;
 	bool exiting;	     /* stopped in PTRACE_EVENT_EXIT */
-	volatile bool ended; /* a handler of signals looks at it */
+	volatile bool ended; /* read by a signal handler */
 	char *program;
 };
 
-/* Also in handlers of signals. Nobody waits for it: its number stays its own. */
+/* Async-signal-safe. The PID cannot be reused before this process has waited for the child. */
 static void kill_it(void *arg)
 {
 	const struct ray_spawn *s = arg;
@@ -35,7 +35,7 @@ void ray_spawn_free(struct ray_spawn *s)
 {
 	if (!s)
 		return;
-	ray_interrupt_undo_no_more(kill_it, s);
+	ray_interrupt_cleanup_remove(kill_it, s);
 	/* As the reference does: what a trace started ends with it, or it would hold our output open for ever. */
 	if (!s->ended)
 		kill(s->pid, SIGKILL);
@@ -144,7 +144,7 @@ static struct ray_error *create(char *const *argv, bool is_quiet, struct ray_spa
 		return ray_error_errno(RAY_FAILED, errno, "failed to execute %s", argv[0]);
 	if (!s->pid)
 		become(argv, is_quiet, go_read, failed_write);
-	ray_interrupt_undo(kill_it, s);
+	ray_interrupt_cleanup_add(kill_it, s);
 	close(failed_write);
 	failed_write = -1;
 	err = hold_at_exec(s, go_write, failed_read);

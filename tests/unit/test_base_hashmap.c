@@ -9,7 +9,7 @@
 
 #include "base/hashmap.h"
 
-/* ---- memory that runs out ---- */
+/* ---- allocation failures ---- */
 
 void *__real_calloc(size_t count, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
@@ -21,7 +21,7 @@ void *__wrap_calloc(size_t count, size_t size)
 	return has_no_memory ? NULL : __real_calloc(count, size);
 }
 
-/* ---- numbers that look random, the same in each run ---- */
+/* ---- reproducible random numbers ---- */
 
 static uint64_t state_of_random = 1;
 
@@ -38,7 +38,7 @@ static uint32_t random_below(uint32_t limit)
 	return (uint32_t)(random_word() % limit);
 }
 
-/* ---- hashes, most of them bad ---- */
+/* ---- hash functions, most of them bad ---- */
 
 static uint64_t good(uint32_t key)
 {
@@ -61,13 +61,13 @@ static uint64_t few(uint32_t key)
 	return key % 7 * 3;
 }
 
-/* All of them begin at the last places, and go on at the first ones. */
+/* Probe sequences start at the last slots and wrap around. */
 static uint64_t at_the_end(uint32_t key)
 {
 	return ~(uint64_t)0 - key % 3;
 }
 
-/* Only bits differ that no place is chosen by. */
+/* Keys differ only in bits that do not select the slot. */
 static uint64_t high(uint32_t key)
 {
 	return (uint64_t)key << 32;
@@ -75,7 +75,7 @@ static uint64_t high(uint32_t key)
 
 struct hash {
 	uint64_t (*of)(uint32_t key);
-	uint32_t keys; /* bad ones make long rows of places */
+	uint32_t keys; /* few for bad functions: long probe sequences */
 	uint32_t steps;
 };
 
@@ -178,7 +178,7 @@ static void empty(struct model *m, bool frees)
 	m->count = 0;
 }
 
-/* Another one of the same values, as it would be built anew. */
+/* Moves all values to a new map. */
 static void rebuild(struct model *m)
 {
 	value_map fresh = { 0 };
@@ -192,7 +192,7 @@ static void rebuild(struct model *m)
 	m->map = fresh;
 }
 
-/* Now more is added than removed, now the other way round: the map becomes full and empty by turns. */
+/* Alternates between mostly adding and mostly removing, so that the map fills and empties. */
 static void step(struct model *m, uint32_t i)
 {
 	uint32_t key = random_below(m->hash->keys), what = random_below(100), turn = i / (m->hash->keys * 2) % 2;
@@ -213,7 +213,7 @@ static void step(struct model *m, uint32_t i)
 		check_all(m);
 }
 
-static void a_map_does_what_an_array_does(void **state)
+static void random_operations_match_a_model(void **state)
 {
 	(void)state;
 	for (size_t h = 0; h < sizeof(hashes) / sizeof(hashes[0]); h++) {
@@ -231,7 +231,7 @@ static void a_map_does_what_an_array_does(void **state)
 	}
 }
 
-/* Up to 64 everything is looked at after each step; then around each size at which it grows. */
+/* Checks all keys after each step up to 64 values, then around each growth step. */
 static void a_search_ends_at_every_load(void **state)
 {
 	RAY_HASHMAP(uint32_t) map = { 0 };
@@ -258,7 +258,7 @@ static void a_search_ends_at_every_load(void **state)
 	ray_hashmap_free(&map);
 }
 
-static void an_empty_map_has_nothing(void **state)
+static void an_empty_map_has_no_values(void **state)
 {
 	RAY_HASHMAP(const char *) map = { 0 };
 
@@ -270,7 +270,7 @@ static void an_empty_map_has_nothing(void **state)
 	ray_hashmap_free(&map);
 }
 
-static void what_was_reserved_needs_no_memory(void **state)
+static void adding_after_reserving_cannot_fail(void **state)
 {
 	RAY_HASHMAP(uint32_t) map = { 0 };
 
@@ -286,7 +286,7 @@ static void what_was_reserved_needs_no_memory(void **state)
 	}
 }
 
-static void an_absurd_number_gets_no_memory(void **state)
+static void reserving_an_absurd_number_fails(void **state)
 {
 	RAY_HASHMAP(struct value) map = { 0 };
 
@@ -297,7 +297,7 @@ static void an_absurd_number_gets_no_memory(void **state)
 	assert_null(ray_hashmap_find(&map, 1, one, one->key == 1));
 }
 
-static void all_of_one_hash_can_be_had(void **state)
+static void iteration_over_one_hash(void **state)
 {
 	RAY_HASHMAP(int) map = { 0 };
 	int sum = 0;
@@ -313,7 +313,7 @@ static void all_of_one_hash_can_be_had(void **state)
 	ray_hashmap_free(&map);
 }
 
-static void a_map_in_an_arena_goes_with_it(void **state)
+static void a_map_can_allocate_from_an_arena(void **state)
 {
 	ray_auto(ray_arena, arena) = ray_arena_create();
 	RAY_HASHMAP(uint32_t) map = { .map.arena = arena };
@@ -353,7 +353,7 @@ static void values_of_one_byte_and_of_many(void **state)
 
 /* ---- the hash ---- */
 
-/* Secrets are chosen anew in each run: here a thousand of them are tried, from few bits, from nearly all, and from any. */
+/* The secret is random: runs a test with a thousand of them, all zeros and all ones included. */
 static void with_secrets(void (*is_good)(void))
 {
 	struct ray_hash_secret own = ray_hash_secret;
@@ -369,7 +369,7 @@ static void with_secrets(void (*is_good)(void))
 	ray_hash_secret = own;
 }
 
-/* Every bit of a word and of its hash so far changes about half of the bits of the result, the low ones too. */
+/* Flipping one input bit changes about half of the output bits, and the low 8 bits. */
 static void check_bits(void)
 {
 	for (int bit = 0; bit < 64; bit++) {
@@ -411,7 +411,7 @@ static void bytes_differ_by_length_and_content(void **state)
 	assert_true(ray_hash_text(1, "ab") != ray_hash_text(0, "ab"));
 }
 
-/* Addresses and small numbers: what maps are full of. No row of places is long. */
+/* Typical keys are small numbers and addresses: no slot gets many of them. */
 static void check_strides(void)
 {
 	static const uint64_t strides[] = { 1, 8, 64, 4096, 1 << 20, 1ULL << 32, 1ULL << 47 };
@@ -439,13 +439,13 @@ static void plain_numbers_spread(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_map_does_what_an_array_does),
+		cmocka_unit_test(random_operations_match_a_model),
 		cmocka_unit_test(a_search_ends_at_every_load),
-		cmocka_unit_test(an_empty_map_has_nothing),
-		cmocka_unit_test(what_was_reserved_needs_no_memory),
-		cmocka_unit_test(an_absurd_number_gets_no_memory),
-		cmocka_unit_test(all_of_one_hash_can_be_had),
-		cmocka_unit_test(a_map_in_an_arena_goes_with_it),
+		cmocka_unit_test(an_empty_map_has_no_values),
+		cmocka_unit_test(adding_after_reserving_cannot_fail),
+		cmocka_unit_test(reserving_an_absurd_number_fails),
+		cmocka_unit_test(iteration_over_one_hash),
+		cmocka_unit_test(a_map_can_allocate_from_an_arena),
 		cmocka_unit_test(values_of_one_byte_and_of_many),
 		cmocka_unit_test(every_bit_counts),
 		cmocka_unit_test(bytes_differ_by_length_and_content),

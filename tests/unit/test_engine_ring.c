@@ -82,15 +82,15 @@ static void a_turn_ends_and_the_next_goes_on(void **state)
 	assert_int_equal(next, COUNT);
 }
 
-/* After a signal there is time for one record, if there is none left; the others are counted. */
-static void what_is_not_taken_after_a_signal_is_counted(void **state)
+/* After the deadline one record is consumed, and the others are counted. */
+static void records_after_the_deadline_are_counted(void **state)
 {
 	static struct fake_ring f;
 	uint64_t next = 0;
 
 	(void)state;
 	fill(&f, COUNT);
-	ray_interrupted = 1; /* long ago: there was no signal in fact */
+	ray_interrupted = 1; /* at time 0: the deadline has passed */
 	assert_null(ray_ring_take(&f.ring, &no_limit, count, &next));
 	assert_int_equal(next, 1);
 	assert_int_equal(ray_ring_skip(&f.ring), COUNT - 1);
@@ -104,7 +104,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_are_taken_in_their_order),
 		cmocka_unit_test(a_turn_ends_and_the_next_goes_on),
-		cmocka_unit_test(what_is_not_taken_after_a_signal_is_counted),
+		cmocka_unit_test(records_after_the_deadline_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
-// signals.js - a server that asks itself, with everything that verbs look at: requests, files, names, collections, blocks, work for the pool.
+// signals.js - an HTTP server under its own load, with file operations, DNS lookups, GC, blocking callbacks and pool work.
 // SPDX-License-Identifier: MIT
 //
-//   node signals.js [FILE]      its number is written to FILE
+//   node signals.js [FILE]      writes its PID to FILE
 'use strict';
 const crypto = require('crypto');
 const dns = require('dns');
