@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/interrupt.h"
 #include "base/json.h"
 #include "cmd/record.h"
 #include "cmd/source_maps.h"
@@ -279,6 +280,8 @@ static struct ray_error *write_profile(struct ray_record_run *r)
 	samples = ray_recorder_count(r->recorder);
 	if (!path)
 		return &ray_enomem;
+	if (strcmp(path, "-"))
+		ray_interrupt_writing(RAY_WRITING_FILE, -1);
 	describe(r, p);
 	err = r->maps ? ray_source_maps_tell(r->maps, &p) : NULL;
 	if (!err && r->maps)

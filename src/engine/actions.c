@@ -247,9 +247,13 @@ static struct ray_error *do_system(struct call *k)
 	format_text(k, &command);
 	ray_consumer_flush(k->c);
 	fflush(k->c->file);
-	if (!ray_command_run(ray_text_get(&command)))
+	if (ray_command_run(ray_text_get(&command)))
+		return NULL;
+	if (errno == ECANCELED)
+		k->c->canceled++;
+	else
 		complain(k, "couldn't run \"%s\": %s", ray_text_get(&command),
-			 errno ? strerror(errno) : "it goes on, and is not waited for");
+			 errno ? strerror(errno) : "it is still running");
 	return NULL;
 }
 

@@ -41,13 +41,14 @@ typedef struct ray_error *ray_ring_fn(void *arg, const void *record, size_t size
 RAY_MUST_USE struct ray_error *ray_ring_open(int fd, size_t size, struct ray_ring *ret);
 void ray_ring_close(struct ray_ring *r);
 struct ray_ring_limit {
-	uint64_t end_ns;    /* of the clock; 0: none */
-	uint32_t signal_ms; /* after a signal that ends noderay; 0: at once */
+	uint64_t end_ns;    /* CLOCK_MONOTONIC; 0: none */
+	uint32_t signal_ms; /* milliseconds after a terminating signal */
 };
-/* All that is there now, and what comes meanwhile up to as much again; an error of fn ends it, and the limit: the rest is there the next time. One record is always taken. */
+/* Consumes the records in the ring, and those added in the meantime, up to the size of the ring. Stops at the limit
+ * or at an error of fn; at least one record is consumed. */
 RAY_MUST_USE struct ray_error *ray_ring_take(struct ray_ring *r, const struct ray_ring_limit *limit, ray_ring_fn *fn,
 					     void *arg);
-/* Passes over all that is there: how many records that were. */
+/* Discards all records and returns their number. */
 uint64_t ray_ring_skip(struct ray_ring *r);
 /* Position behind the last record that programs have sent. */
 unsigned long ray_ring_end(const struct ray_ring *r);
@@ -251,7 +252,8 @@ struct ray_consumer {
 	uint64_t named_ns;			      /* when ray_aggs_name() last looked */
 	RAY_VEC(struct ray_speculation) speculations; /* by id - 1 */
 	uint64_t speculative_drops;
-	uint64_t unread;	   /* records for which there was no time at the end */
+	uint64_t canceled;	   /* system() commands that were not started after a signal */
+	uint64_t unread;	   /* records skipped at the deadline after a signal */
 	struct ray_state reported; /* the counts that were told */
 	uint64_t reported_ns;	   /* when */
 	uint64_t reported_speculative_drops;

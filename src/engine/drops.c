@@ -85,11 +85,13 @@ void ray_consumer_tell_drops(struct ray_consumer *c)
 	if (held)
 		tell(c, &(struct row){ 0, "SPEC", "speculative drop", "" }, held);
 	c->reported_speculative_drops = c->speculative_drops;
+	if (c->canceled)
+		ray_consumer_note(c, "%llu command%s of system() not run after the signal",
+				  (unsigned long long)c->canceled, c->canceled > 1 ? "s" : "");
 	if (c->unread)
-		ray_consumer_note(c, "%llu record%s that came last %s not read: there was no time for them",
-				  (unsigned long long)c->unread, c->unread > 1 ? "s" : "",
-				  c->unread > 1 ? "were" : "was");
-	c->unread = 0;
+		ray_consumer_note(c, "%llu record%s not read before the deadline", (unsigned long long)c->unread,
+				  c->unread > 1 ? "s" : "");
+	c->unread = c->canceled = 0;
 }
 
 void ray_consumer_report_drops(struct ray_consumer *c)
